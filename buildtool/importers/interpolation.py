@@ -22,6 +22,7 @@ COORDINATES = (
     "tf_crop_and_resize",
     "tf_half_pixel_for_nn",
 )
+_HALFWAY = np.float32(1e-6)  # what a position may be off
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,7 @@ class AxisResize:
         width = scale * old  # of the output, before it was rounded to whole elements
         match self.coordinates:
             case "align_corners":
+                width = np.float32(self.new) if math.isclose(width, self.new, rel_tol=1e-6) else width
                 return np.asarray(index * (old - one) / (width - one)) if width != 1 else 0 * index
             case "asymmetric":
                 return np.asarray(index / scale)
@@ -58,7 +60,8 @@ class AxisResize:
                 return index
             case "half_pixel_symmetric":
                 middle = old / np.float32(2) * (one - np.float32(self.new) / width)
-                return np.asarray(middle + (index + half) / scale - half)
+                centred = (index + half).astype(np.float64) / scale.astype(np.float64)
+                return np.asarray(float(middle) + centred - 0.5, np.float32)
         return np.asarray((index + half) / scale - half)
 
     def _cut_out(self, index: Array, width: float) -> Array:
@@ -76,15 +79,17 @@ class AxisResize:
 
 
 def nearest(axis: AxisResize, rounding: str) -> Array:
-    """The place that each element of the output reads."""
+    """The place that each element of the output reads. What is halfway but for rounding is halfway."""
     positions = axis.positions()
+    below = np.floor(positions)
+    halfway = np.abs(positions - below - np.float32(0.5)) <= _HALFWAY
     match rounding:
         case "round_prefer_floor":
-            rounded = np.ceil(positions - 0.5)
+            rounded = np.where(halfway, below, np.ceil(positions.astype(np.float64) - 0.5))
         case "round_prefer_ceil":
-            rounded = np.floor(positions + 0.5)
+            rounded = np.where(halfway, below + 1, np.floor(positions.astype(np.float64) + 0.5))
         case "floor":
-            rounded = np.floor(positions)
+            rounded = below
         case _:
             rounded = np.ceil(positions)
     return np.clip(rounded, 0, axis.old - 1).astype(np.int64)

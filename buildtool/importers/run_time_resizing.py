@@ -14,6 +14,7 @@ from buildtool.ir.dims import Dim, bounds
 from buildtool.ir.types import DType
 
 COORDINATES = ("half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "asymmetric", "align_corners")
+_HALF = 0.5 + 15 * 2.0**-24  # positions that are off by less than 1e-6 are halfway, as in `interpolation.nearest`
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class RunTimeAxis:
         return self.step.emit("where", self.step.emit("equal", number, excluded), self._number(0), positions)
 
     def _rounded(self, positions: Tensor, rounding: str) -> Tensor:
-        half = self._number(0.5)
+        half = self._number(_HALF)
         match rounding:
             case "round_prefer_floor":
                 return self.step.emit("ceil", self._sub(positions, half))

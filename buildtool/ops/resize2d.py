@@ -72,11 +72,9 @@ class Resize2d(Operator):
     def _along(self, x: Array, axis: int, size: int, scale: float) -> Array:
         """Height and width are independent of each other, so that one axis is resized at a time."""
         last = x.shape[axis] - 1
-        with np.errstate(all="ignore"):
-            positions = np.nan_to_num(self._positions(x.shape[axis], size, np.float32(scale)))
         if self.mode == "nearest":
-            return np.take(x, np.clip(self._rounded(positions), 0, last).astype(np.int64), axis=axis)
-        positions = np.clip(positions, 0, last)
+            return np.take(x, self.places(x.shape[axis], size, scale), axis=axis)
+        positions = np.clip(self._positions(x.shape[axis], size, np.float32(scale)), 0, last)
         below = np.floor(positions).astype(np.int64)
         shape = [1] * x.ndim
         shape[axis] = size
@@ -85,7 +83,16 @@ class Resize2d(Operator):
         result: Array = np.take(x, below, axis=axis) * (1 - weight) + np.take(x, above, axis=axis) * weight
         return result
 
+    def places(self, old: int, new: int, scale: float) -> Array:
+        """The element that each one of the output is, along an axis of a nearest resize."""
+        rounded = self._rounded(self._positions(old, new, np.float32(scale)))
+        return np.asarray(np.clip(rounded, 0, old - 1), np.int64)
+
     def _positions(self, old: int, new: int, scale: np.float32) -> Array:
+        with np.errstate(all="ignore"):
+            return np.nan_to_num(self._unlimited(old, new, scale))
+
+    def _unlimited(self, old: int, new: int, scale: np.float32) -> Array:
         index = np.arange(new, dtype=np.float32)
         half = np.float32(0.5)
         if self.coordinates == "align_corners":

@@ -330,6 +330,23 @@ MODELS: dict[str, Model] = {
         {"x": (1, 2, 7, 3), "z": (1, 2, 13, 9)},
         {"x": (1, 2, 16, 11), "z": (1, 2, 5, 1)},
     ),
+    # Positions that are halfway between two elements but for rounding.
+    "halves": _sized(
+        """(float[1,1,h,w] x, float[1,1,p,q] z) => (int32[1,1,p,q] below, int32[1,1,p,q] above) <float ten = {1000}> {
+  sizes = Shape(z)
+  many = Mul(x, ten)
+  i = Cast<to = 6>(many)
+  below = Resize<mode = "nearest", nearest_mode = "round_prefer_floor">(i, , , sizes)
+  above = Resize<mode = "nearest", nearest_mode = "round_prefer_ceil", coordinate_transformation_mode = "asymmetric">
+    (i, , , sizes)
+}""",
+        (),
+        {"x": (1, 1, (2, 70), (2, 70)), "z": (1, 1, (1, 200), (1, 200))},
+        {"x": (1, 1, 70, 70), "z": (1, 1, 155, 20)},
+        {"x": (1, 1, 28, 56), "z": (1, 1, 166, 78)},
+        {"x": (1, 1, 7, 13), "z": (1, 1, 2, 4)},
+        {"x": (1, 1, 13, 11), "z": (1, 1, 14, 26)},
+    ),
     # The centres of the cells of two scales, as detectors have them.
     "grids": _sized(
         f"""(float[1,1,h,w] x) => (float[n,2] near, float[m,2] far) <int64[1] minus = {{-1}}, int64[2] form = {{-1, 2}},

@@ -341,7 +341,7 @@ SIZES = [
 RESIZES = [
     Case(
         op,
-        (random(1, 5, 7, 2), ints(*size)),
+        (random(1, *old, 2), ints(*new)),
         options,
         {"AlignCorners": align, "HalfPixelCenters": half},
         (1,),
@@ -351,7 +351,8 @@ RESIZES = [
         ("RESIZE_BILINEAR", "ResizeBilinearOptions"),
         ("RESIZE_NEAREST_NEIGHBOR", "ResizeNearestNeighborOptions"),
     )
-    for size in ((10, 14), (3, 11))
+    # The last two have places that are those of a pixel but for rounding.
+    for old, new in (((5, 7), (10, 14)), ((5, 7), (3, 11)), ((2, 8), (41, 47)), ((4, 2), (82, 82)))
     for align, half in ((0, 0), (1, 0), (0, 1))
 ]
 

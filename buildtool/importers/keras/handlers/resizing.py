@@ -21,7 +21,7 @@ from buildtool.importers.keras.values import (
     sizes,
     two_axes,
 )
-from buildtool.importers.resizing import scale_between
+from buildtool.importers.resizing import nearest_by_table, scale_between
 from buildtool.importers.spatial import lifted
 from buildtool.importers.step import Step
 from buildtool.ir.dims import Dim, product
@@ -111,6 +111,8 @@ def _resized(step: Step, x: Tensor, wanted: Sequence[Dim], how: str) -> Tensor:
 
 
 def _of_neighbours(step: Step, x: Tensor, wanted: Sequence[Dim], mode: str) -> Tensor:
+    if mode == "nearest" and (taken := nearest_by_table(step, x, wanted, "half_pixel")) is not None:
+        return taken
     scales = tuple(scale_between(step, old, new) for old, new in zip(x.shape[1:3], wanted, strict=True))
     return step.emit(
         "resize2d",

@@ -21,6 +21,7 @@ from buildtool.importers.run_time_resizing import RunTimeAxis
 from buildtool.importers.spatial import NO_ACTIVATION, from_channels_last, to_channels_last
 from buildtool.importers.step import Step
 from buildtool.ir.dims import Dim
+from buildtool.ops.resize2d import Resize2d
 
 _OF_PICTURES = ("half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners")
 _ROUNDING = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
@@ -182,6 +183,8 @@ def _of_pictures(step: Step, wanted: _Resize) -> bool:
         return False
     if wanted.coordinates not in _OF_PICTURES or step.integer("antialias", 0) or step.integer("exclude_outside", 0):
         return False
+    if wanted.mode == "nearest" and not _same_places(step, wanted):
+        return False
     if wanted.coordinates != "align_corners":
         return True
     # There the size before rounding counts, which resize2d does not know.
@@ -189,6 +192,18 @@ def _of_pictures(step: Step, wanted: _Resize) -> bool:
     return not any(
         isinstance(old, int) and isinstance(new, int) and abs(old * scale - new) >= 1e-4 for old, new, scale in extents
     )
+
+
+def _same_places(step: Step, wanted: _Resize) -> bool:
+    """Whether resize2d takes the elements that are nearest, where the sizes are known."""
+    words = ("nearest", wanted.coordinates, wanted.rounding)
+    for old, new, scale in zip(step.input(0).shape[2:], wanted.sizes[2:], wanted.scales[2:], strict=True):
+        if not isinstance(old, int) or not isinstance(new, int) or old < 1 or new < 1:
+            continue
+        own = Resize2d((new, new), (scale, scale), *words).places(old, new, scale)
+        if not np.array_equal(own, nearest(AxisResize(old, new, scale, wanted.coordinates), wanted.rounding)):
+            return False
+    return True
 
 
 def _axis_by_axis(step: Step, wanted: _Resize) -> Tensor:
