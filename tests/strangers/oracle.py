@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -43,19 +44,20 @@ def run(opened: onnxruntime.InferenceSession, feeds: Mapping[str, Array]) -> lis
     return [np.asarray(array) for array in results]
 
 
-def runs(model: Model) -> tuple[Run, ...]:
-    """All runs of a drawn model."""
+def runs(model: Model, draws: int = 1) -> tuple[Run, ...]:
+    """All runs of a drawn model. `draws`: how often each of the noises is drawn that shows what depends on rounding."""
     opened = session(model.proto.SerializeToString())
-    return tuple(_run(opened, model.feeds(index)) for index in range(RUNS))
+    return tuple(_run(opened, model.feeds(index), draws) for index in range(RUNS))
 
 
-def _run(opened: onnxruntime.InferenceSession, feeds: dict[str, Array]) -> Run:
+def _run(opened: onnxruntime.InferenceSession, feeds: dict[str, Array], draws: int) -> Run:
     from tests.strangers.judge import ATOL, RTOL, Run, difference
 
     expected = run(opened, feeds)
     stable = [True] * len(expected)
-    for noise in _NOISE:  # comparisons, rounding and choices of the largest may turn over for the least difference
-        rng = np.random.default_rng(1)
+    # Comparisons, rounding and choices of the largest may turn over for the least difference.
+    for noise, draw in itertools.product(_NOISE, range(draws)):
+        rng = np.random.default_rng(1 + draw)
         shaken = {name: _shaken(array, noise, rng) for name, array in feeds.items()}
         for index, (plain, other) in enumerate(zip(expected, run(opened, shaken), strict=True)):
             far = difference(plain, other, max(RTOL, 50 * abs(noise)), ATOL) != ""

@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import os
 import random
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
+
+SECONDS = 120  # for one model in all its forms, on a busy machine
+ENDED = "the process of the framework"  # how problems begin that no model told
 
 
 @dataclass(frozen=True)
@@ -59,13 +63,34 @@ class Written:
 
 
 def serve(write: Callable[[Recipe, Path, list[str]], Written]) -> None:
-    """Answers each line on stdin, `{recipe, folder, forms}`, with a line of JSON on stdout, until stdin ends."""
+    """Answers each line on stdin, `{recipe, folder, forms}`, with a line of JSON on stdout, until stdin ends.
+
+    Frameworks take long to load, and some models end their process: what answers is a copy of this one, made before
+    the framework computes anything. One that a model ends, or that takes too long for it, is replaced by another copy.
+    """
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # whatever frameworks print is no answer
+    while True:
+        child = os.fork()
+        if not child:
+            _answer(write, answers)
+            answers.flush()
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        if not status:
+            return
+        number = os.waitstatus_to_exitcode(status)
+        why = f"took more than {SECONDS} s" if number == -signal.SIGALRM else f"ended ({number})"
+        print(json.dumps({"problem": f"{ENDED} {why}"}), file=answers, flush=True)
+
+
+def _answer(write: Callable[[Recipe, Path, list[str]], Written], answers: TextIO) -> None:
     for line in sys.stdin:
         order = json.loads(line)
+        signal.alarm(SECONDS)  # ends the process
         try:
             answer = asdict(write(Recipe.of(order["recipe"]), Path(order["folder"]), order["forms"]))
         except Exception as problem:  # the drawing asks for what the framework refuses
             answer = {"problem": f"{type(problem).__name__}: {str(problem)[:300]}"}
+        signal.alarm(0)
         print(json.dumps(answer), file=answers, flush=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from tests.strangers import drawers
 from tests.strangers.drawers import Drawer
 from tests.strangers.judge import Verdict
 from tests.strangers.pool import Worker
-from tests.strangers.recipes import Recipe, Written
+from tests.strangers.recipes import ENDED, Recipe, Written
 
 _STEPS = 9
 
@@ -65,3 +66,41 @@ def test_each_form_is_written_for_some_seeds(family: str) -> None:
 def test_a_framework_that_dies_is_named(tmp_path: Path) -> None:
     drawer = Drawer(Path("/bin/false"), "keras")
     assert drawer.write(Recipe(1), tmp_path, ["h5"]) == "the process of the framework ended"
+
+
+_SERVER = """
+import os, signal, time
+from pathlib import Path
+from tests.strangers import recipes
+recipes.SECONDS = 1
+def write(recipe, folder, forms):
+    if recipe.seed == 1:
+        (folder / "first").mkdir(parents=True)
+        (folder / "first" / "case.json").write_text("{}")
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if recipe.seed == 2:
+        time.sleep(30)
+    return recipes.Written((recipe.seed,), (), str(os.getppid()))
+recipes.serve(write)
+"""
+
+
+def test_a_model_that_ends_its_process_costs_no_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor what other forms of it were written, nor does one that takes too long."""
+    monkeypatch.setitem(drawers.FORMS, "some", (("first",), ("second",)))
+    drawer = Drawer(Path(sys.executable), "some")
+    monkeypatch.setattr(drawer, "_command", [sys.executable, "-c", _SERVER])
+    parents = []
+    for seed, told in ((0, ""), (1, "ended (-11)"), (2, "took more than 1 s"), (3, "")):
+        written = drawer.write(Recipe(seed), tmp_path / str(seed), ["first", "second"])
+        if isinstance(written, Written):
+            parents.append(written.text)
+        else:
+            assert written == f"{ENDED} {told}"
+    assert len(parents) == 2
+    assert len(set(parents)) == 1
+    skipped: Counter[str] = Counter()
+    jobs = list(drawers.jobs(drawer, "some", range(1, 2), tmp_path / "jobs", skipped))
+    drawer.end()
+    assert [job["form"] for job in jobs] == ["first"]
+    assert skipped == {f"second: {ENDED} ended (-11)": 1}

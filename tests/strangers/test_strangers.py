@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx.parser
 import pytest
 
 from buildtool.plan import manifest
@@ -75,6 +76,19 @@ def test_what_rounds_less_than_the_framework_is_right() -> None:
     assert difference(rounded, np.array([1.0, 2.0, 3.1]), 0, 0.05) == "is off by 0.5, above 0.05"
     assert not difference(rounded, np.array([1.0, 2.0, 3.1]), 0, 0.05, real)
     assert difference(rounded, np.array([1.0, 2.2, 3.0]), 0, 0.05, real) == "is off by 0.2, above 0.05"
+
+
+def test_what_rounding_decides_is_not_wrong(library: Library, tmp_path: Path) -> None:
+    """The largest of sums that are all 1 but for rounding: seed 2000559, shrunk."""
+    graph = """<ir_version: 9, opset_import: ["" : 17]> g (float[N0,2,4,L1] x) => (y) {
+  pooled = AveragePool<auto_pad = "VALID", count_include_pad = 1, kernel_shape = [1, 4], strides = [1, 3]>(x)
+  shares = Softmax<axis = -2>(pooled)
+  sums = ReduceL1<axes = [-2], keepdims = 0>(shares)
+  y = Hardmax<axis = -2>(sums)
+}"""
+    model = Model(onnx.parser.parse_model(graph), {"N0": (3, 1, 2), "L1": (8, 4, 5)}, 2000559)
+    verdict = judge_model(model, library)
+    assert verdict.kind == "right", verdict
 
 
 def test_an_interrupted_run_keeps_its_counts(tmp_path: Path) -> None:
