@@ -86,8 +86,8 @@ strangers: setup ## judge random models, compared with their frameworks, into bu
 	@$(VENV)/python -m tests.strangers $(if $(FAMILIES),--families $(FAMILIES)) $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED)) \
 		--processes $(WORKERS) $(if $(PYTHON_WITH_TORCH),--python $(PYTHON_WITH_TORCH))
 
-gallery: setup ## export, build and compare real architectures (gigabytes of frameworks): docs/gallery.md; MODELS=, KEEP=1, PYTHON_WITH_TORCH=
-	@$(VENV)/python -m tests.gallery $(if $(MODELS),--models '$(MODELS)') $(if $(KEEP),--keep) \
+gallery: setup ## export, build and compare real architectures (gigabytes of frameworks): docs/gallery.md; MODELS=, KEEP=1, PAGE=1, PYTHON_WITH_TORCH=
+	@$(VENV)/python -m tests.gallery $(if $(MODELS),--models '$(MODELS)') $(if $(KEEP),--keep) $(if $(PAGE),--page) \
 		$(if $(PYTHON_WITH_TORCH),--python $(PYTHON_WITH_TORCH))
 
 first-hour: setup ## try init, check and build on every model of the tests: build/first-hour.json; TARGETS=, KINDS=, FRAMEWORKS=, EVERY=

@@ -1,14 +1,15 @@
 """Exports, builds, runs and times real architectures: `make gallery`, or `python -m tests.gallery`.
 
-    make gallery MODELS=resnet18,bert KEEP=1
+    make gallery MODELS='resnet*,BERT' KEEP=1
 
-Writes build/gallery.json and docs/gallery.md. PyTorch and the packages with the architectures are installed into
-build/gallery/env. `KEEP=1` exports and builds only what has no result yet.
+Writes build/gallery.json and, after all architectures or with `PAGE=1`, docs/gallery.md. PyTorch and the packages with
+the architectures are installed into build/gallery/env. `KEEP=1` exports and builds only what is not correct yet.
 """
 
 from __future__ import annotations
 
 import argparse
+import fnmatch
 import json
 import re
 import subprocess
@@ -27,6 +28,7 @@ RESULT = ROOT / "build" / "gallery.json"
 PAGE = ROOT / "docs" / "gallery.md"
 COSINE = 0.9999
 SECONDS = 600
+TOGETHER = 8  # architectures that are exported before they are built, so that an interrupted run has results
 LATHE = Path(sys.executable).with_name("lathe")
 
 
@@ -131,25 +133,29 @@ def _last(done: subprocess.CompletedProcess[str]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--models", help="names, separated by commas; all if none is given")
+    parser.add_argument("--models", help="names, separated by commas, with * for parts of them; all if none is given")
     parser.add_argument("--python", help="a Python that has the packages")
-    parser.add_argument("--keep", action="store_true", help="results of an earlier run stay")
+    parser.add_argument("--keep", action="store_true", help="correct results of an earlier run stay")
+    parser.add_argument("--page", action="store_true", help="write the page, whatever the results are of")
     options = parser.parse_args()
     python = environment(options.python)
     everything = names(python)
-    wanted = [name.strip() for name in options.models.split(",")] if options.models else everything
-    if unknown := sorted(set(wanted) - set(everything)):
+    patterns = [name.strip() for name in options.models.split(",")] if options.models else ["*"]
+    if unknown := [pattern for pattern in patterns if not fnmatch.filter(everything, pattern)]:
         parser.error(f"no architecture is called {', '.join(unknown)}; there are {', '.join(everything)}")
-    export(python, wanted)
+    wanted = [name for name in everything if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)]
     earlier = json.loads(RESULT.read_text())["results"] if RESULT.is_file() else []
     results = {entry["model"]: entry for entry in earlier}
-    for name in wanted:
-        if not (options.keep and results.get(name, {}).get("status") == "right"):
+    left = [name for name in wanted if not (options.keep and results.get(name, {}).get("status") == "right")]
+    for start in range(0, len(left), TOGETHER):
+        together = left[start : start + TOGETHER]
+        export(python, together)
+        for name in together:
             results[name] = measure(name)
             print(f"{name:40} {results[name]['status']:10} {results[name].get('reason', '')[:200]}", flush=True)
             ordered = [results[key] for key in everything if key in results]
             RESULT.write_text(json.dumps({"results": ordered}, indent=1) + "\n")
-    if not options.models:
+    if options.page or not options.models:
         PAGE.write_text(page(json.loads(RESULT.read_text())["results"]))
     return 0 if all(results[name]["status"] in ("right", "not exported") for name in wanted) else 1
 
