@@ -8,6 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from buildtool.builders import package
 from buildtool.builders.built import BuiltFirmware, BuiltLibrary
 from buildtool.importers.request import ImportedModel
 from buildtool.ir.work import macs
@@ -22,7 +23,7 @@ def model_report(
     passes: Sequence[PassRun],
     programs: Sequence[TargetProgram],
     index: int,
-    files: Mapping[str, bytes],
+    files: Mapping[str, bytes | Path],
 ) -> ModelReport:
     """The figures of one model of the library."""
     source = programs[0].models[index].source
@@ -32,7 +33,7 @@ def model_report(
         source_nodes=imported.source_nodes,
         nodes=len(list(source.graph.walk())),
         macs=macs(source.graph),
-        data_bytes=len(files[f"{source.name}.data"]),
+        data_bytes=package.size_of(files[f"{source.name}.data"]),
         operators=dict(sorted(Counter(node.op.name for node in source.graph.walk()).items())),
         passes=tuple(vars(run) for run in passes),
         plans=tuple(

@@ -29,7 +29,7 @@ from buildtool.targets.protocol import ModelSource, TargetProgram
 def contents(
     tree: SourceTree | None,
     libraries: Sequence[BuiltLibrary],
-    models: Mapping[str, bytes],
+    models: Mapping[str, bytes | Path],
     programs: Sequence[TargetProgram],
 ) -> dict[str, bytes | Path]:
     """What the output folder holds, reports aside; without a tree, the models only."""

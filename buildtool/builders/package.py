@@ -32,9 +32,7 @@ _SAMPLE = 1 << 16  # bytes
 _WORTH_PACKING = 0.85  # of the size that stored contents have
 
 
-def contents_of(
-    tree: SourceTree, libraries: Sequence[BuiltLibrary], models: Mapping[str, bytes]
-) -> dict[str, bytes | Path]:
+def contents_of(tree: SourceTree, libraries: Sequence[BuiltLibrary], models: Contents) -> dict[str, bytes | Path]:
     """What the output folder holds but for reports: headers, libraries with their twins, model files."""
     files: dict[str, bytes | Path] = {}
     files.update((name, data) for name, data in tree.files.items() if name.startswith("include/"))
@@ -164,6 +162,22 @@ def write_file(path: Path, contents: bytes) -> None:
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def size_of(contents: bytes | Path) -> int:
+    return len(contents) if isinstance(contents, bytes) else contents.stat().st_size
+
+
+@contextlib.contextmanager
+def scratch(output: Path) -> Iterator[Path]:
+    """Where a folder may be made for what will be written to `output`: on the same disk. It is removed in the end; one
+    of a build that was killed is cleared by the next.
+    """
+    folder = output.parent / f".{output.name}.new-weights-{os.getpid()}"
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _put(path: Path, contents: bytes | Path) -> None:

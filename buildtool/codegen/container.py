@@ -5,8 +5,10 @@ Equal graphs give equal bytes. `write` and `read` are inverse up to the rounding
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import IO
 
 from google.protobuf import text_format
 
@@ -49,10 +51,28 @@ def write(
     output_formats: Sequence[str] = (),
 ) -> Container:
     """Serialise a graph. `stored`: how f32 constants are stored where they can be; `half` is short for f16."""
-    message, data = container_writer.encode(graph, name, stored or Stored(DType.F16 if half else None), plan)
+    data = io.BytesIO()  # gives its bytes away without a copy
+    stored = stored or Stored(DType.F16 if half else None)
+    formats = {"input_formats": input_formats, "output_formats": output_formats}
+    return Container(write_to(data, graph, name=name, stored=stored, plan=plan, **formats), data.getvalue())
+
+
+def write_to(
+    file: IO[bytes],
+    graph: Graph,
+    *,
+    name: str,
+    stored: Stored,
+    plan: Plan | None = None,
+    input_formats: Sequence[str] = (),
+    output_formats: Sequence[str] = (),
+) -> bytes:
+    """The same with the weights written to a file while they are converted: they may be larger than memory."""
+    message = container_writer.encode_to(file, graph, name, stored, plan)
     message.input_formats.extend(input_formats)
     message.output_formats.extend(output_formats)
-    return Container(message.SerializeToString(deterministic=True), data)
+    serialised: bytes = message.SerializeToString(deterministic=True)
+    return serialised
 
 
 def read(

@@ -6,7 +6,7 @@ import hashlib
 import io
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -36,19 +36,24 @@ class Stored:
 
 def encode(graph: Graph, name: str, stored: Stored, plan: Plan | None) -> tuple[pb.Model, bytes]:
     """The message without formats, and the data file."""
-    writer = _Writer(graph, stored, plan)
+    data = io.BytesIO()  # gives its bytes away without a copy
+    return encode_to(data, graph, name, stored, plan), data.getvalue()
+
+
+def encode_to(file: IO[bytes], graph: Graph, name: str, stored: Stored, plan: Plan | None) -> pb.Model:
+    """The same, with the data written to a file, so that weights larger than memory can be converted."""
+    writer = _Writer(graph, stored, plan, file)
     writer.run()
-    data = writer.data.getvalue()
     message = pb.Model(
         format_version=FORMAT_VERSION if writer.has_scaled else _WITHOUT_SCALED,
         name=name,
         graph=writer.message,
-        data_size=len(data),
-        data_sha256=hashlib.sha256(data).digest(),
+        data_size=writer.data.size,
+        data_sha256=writer.data.digest.digest(),
     )
     if plan is not None:
         message.plan.CopyFrom(writer.plan(plan))
-    return message, data
+    return message
 
 
 def stored_bytes(array: Array, dtype: DType, half: DType | None = None) -> tuple[bytes, DType]:
@@ -77,10 +82,29 @@ def _to_bf16(array: Array) -> Array:
     return np.where(np.isnan(array), quiet, rounded).astype("<u2")
 
 
+class _Data:
+    """The data file while it grows."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self.size = 0
+        self.digest = hashlib.sha256()
+
+    def append(self, contents: bytes) -> int:
+        """Where the contents lie now."""
+        fill = bytes(-self.size % ALIGNMENT)
+        offset = self.size + len(fill)
+        for part in (fill, contents):
+            self._file.write(part)
+            self.digest.update(part)
+        self.size = offset + len(contents)
+        return offset
+
+
 class _Writer:
     """State of one run: the tables that nodes and values refer to by index."""
 
-    def __init__(self, graph: Graph, stored: Stored, plan: Plan | None) -> None:
+    def __init__(self, graph: Graph, stored: Stored, plan: Plan | None, file: IO[bytes]) -> None:
         self.graph = graph
         self.stored = stored
         self.has_scaled = False
@@ -89,7 +113,7 @@ class _Writer:
         self._packing = {id(node): name for node, name in zip(graph.walk(), packings, strict=True) if name}
         self._packed: dict[int, int] = {}  # id of a node -> index of its packed constant
         self.message = pb.Graph()
-        self.data = io.BytesIO()  # gives its bytes away without a copy
+        self.data = _Data(file)
         self._values: dict[Value, int] = {}
         self._symbols: dict[Symbol, int] = {}
         self._exprs: dict[tuple[int, ...], int] = {}
@@ -131,7 +155,7 @@ class _Writer:
             assert value.constant is not None
             array = np.asarray(packing.pack(value.constant, node))
             name = f"{value.name}.{packing.name}"
-            key = (name, hashlib.sha256(array.tobytes()).digest(), array.shape)
+            key = (name, hashlib.sha256(np.ascontiguousarray(array).data).digest(), array.shape)
             if key not in known:
                 known[key] = len(self.message.values)
                 while name in names:  # the same constant in other groups
@@ -205,9 +229,7 @@ class _Writer:
         """Where the bytes lie in the data file. Equal ones lie there once."""
         digest = hashlib.sha256(contents).digest()
         if digest not in self._blobs:
-            self.data.write(bytes(-self.data.tell() % ALIGNMENT))
-            self._blobs[digest] = self.data.tell()
-            self.data.write(contents)
+            self._blobs[digest] = self.data.append(contents)
         return self._blobs[digest]
 
     def _region(self, region: Region, message: pb.Region) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from buildtool import resources
 from buildtool.codegen import container, library
@@ -270,8 +271,15 @@ def _embedded(program: TargetProgram) -> tuple[EmbeddedModel, ...]:
 
 def write_container(model: PlannedModel, planned: bool = True) -> container.Container:
     """The container of a model: with its plan, or in the portable form that every runtime can plan for itself."""
+    data = io.BytesIO()  # gives its bytes away without a copy
+    return container.Container(write_container_to(data, model, planned), data.getvalue())
+
+
+def write_container_to(data: IO[bytes], model: PlannedModel, planned: bool = True) -> bytes:
+    """The same with the weights written to a file."""
     source = model.source if planned else model.portable
-    return container.write(
+    return container.write_to(
+        data,
         source.graph,
         name=source.name,
         stored=source.stored,

@@ -13,7 +13,7 @@ from typing import Any
 from buildtool import config
 from buildtool.artifacts import build_records, figures, fingerprints, model_files, output_tree
 from buildtool.artifacts.tuning_store import Tuning
-from buildtool.builders import hexagon, library
+from buildtool.builders import hexagon, library, package
 from buildtool.builders.built import BuiltLibrary
 from buildtool.builders.objects import ObjectCache
 from buildtool.builders.process import Processes
@@ -128,8 +128,21 @@ def make(
     kind = deployments.target_of(deployment)
     if isinstance(kind, FirmwareTarget):
         return firmware.make(deployment, kind, options, progress, compiles=compiles)
+    with package.scratch(deployments.output_folder(deployment, options)) as scratch:
+        return _make(deployment, options, progress, scratch, compiles=compiles, tuned=tuned, everywhere=everywhere)
+
+
+def _make(
+    deployment: Deployment,
+    options: Options,
+    progress: Progress,
+    scratch: Path,
+    *,
+    compiles: bool,
+    tuned: Tuning | None,
+    everywhere: str | None,
+) -> BuildReport:
     began = time.monotonic()
-    deployments.output_folder(deployment, options)  # refused before the long work
     tuned = tuned or build_identity.known_tuning(deployment, options)
     if compiles:  # missing tools are reported before the long work
         deployments.toolchains_of(deployment)
@@ -138,7 +151,7 @@ def make(
     models = prepare(deployment, options, progress, drawn=True)
     algorithms = library_sources.algorithms_of(tuned, everywhere)
     target, programs = lower(deployment, models, algorithms, progress)
-    files = model_files.model_files([model.stages for model in models], programs)
+    files = model_files.model_files([model.stages for model in models], programs, scratch)
     tree = target.emit(programs) if compiles or "source" in options.emit else None
     built: tuple[BuiltLibrary, ...] = ()
     on_dsp: dict[str, Path] = {}

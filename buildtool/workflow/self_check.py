@@ -13,6 +13,7 @@ import signal
 import time
 import warnings
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -42,7 +43,7 @@ class WrongPlanError(Exception):
 def check(
     built: Sequence[BuiltLibrary],
     programs: Sequence[TargetProgram],
-    files: Mapping[str, bytes],
+    files: Mapping[str, bytes | Path],
     progress: Progress,
     build_seconds: float,
 ) -> None:
@@ -79,7 +80,7 @@ def _skip(progress: Progress, model: PlannedModel, why: str) -> None:
 
 
 def _apart(
-    library: BuiltLibrary, program: TargetProgram, model: PlannedModel, files: Mapping[str, bytes], limit: float
+    library: BuiltLibrary, program: TargetProgram, model: PlannedModel, files: Mapping[str, bytes | Path], limit: float
 ) -> tuple[str, str]:
     """What a process of its own finds: right, wrong or skipped, and a word on it."""
     reader, writer = os.pipe()
@@ -110,7 +111,7 @@ def _apart(
 
 
 def _verdict(
-    library: BuiltLibrary, program: TargetProgram, model: PlannedModel, files: Mapping[str, bytes], limit: float
+    library: BuiltLibrary, program: TargetProgram, model: PlannedModel, files: Mapping[str, bytes | Path], limit: float
 ) -> tuple[str, str]:
     """Never raises: this is the whole work of a process."""
     try:

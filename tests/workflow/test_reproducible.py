@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import buildtool
+from buildtool.artifacts import model_files
 from tests.cli.conftest import EXAMPLE
 from tests.native_builds import ROOT
 
@@ -61,6 +62,17 @@ def test_two_conversions_in_two_folders_have_the_same_bytes(tmp_path: Path) -> N
         buildtool.convert(deployment, buildtool.Overrides(("host",)), options)
         found.append(everything(deployment.parent / "out" / "digits"))
     assert_equal_and_silent_about(tmp_path, *found)
+
+
+def test_weights_that_wait_in_files_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    deployment = example_in(tmp_path / "here")
+    buildtool.convert(deployment, options=buildtool.Options(tmp_path / "memory"))
+    monkeypatch.setattr(model_files, "_LARGE", 1)
+    buildtool.convert(deployment, options=buildtool.Options(tmp_path / "files"))
+    held = everything(tmp_path / "files")
+    assert held == everything(tmp_path / "memory")
+    assert any(name.endswith(".data") for name in held)
+    assert not list((tmp_path / "files").glob(".*"))
 
 
 @contextmanager
