@@ -13,6 +13,8 @@ REPORT := build/test-report.xml
 PYTEST := $(VENV)/python -m pytest --quiet -n $(WORKERS) --dist worksteal --durations=15 --durations-min=1
 
 export PATH := $(CURDIR)/$(VENV):$(PATH)
+# Some machines forbid Python to keep what it has compiled: each run of the tests would compile their files anew, for 10 s.
+unexport PYTHONDONTWRITEBYTECODE
 
 NATIVE_FILES = $(wildcard $(shell git ls-files --cached --others --exclude-standard '*.c' '*.cc' '*.h' '*.hpp'))
 CMAKE_FILES = $(wildcard $(shell git ls-files --cached --others --exclude-standard '*CMakeLists.txt' '*.cmake'))

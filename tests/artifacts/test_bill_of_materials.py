@@ -6,9 +6,6 @@ import hashlib
 import json
 from pathlib import Path
 
-from cyclonedx.schema import SchemaVersion
-from cyclonedx.validation.json import JsonStrictValidator
-
 from buildtool.artifacts import bill_of_materials
 from buildtool.builders.built import BuiltLibrary, LibraryInfo, SizeReport
 from buildtool.reports.documents import MANIFEST
@@ -67,6 +64,10 @@ def test_the_manifest_lists_inputs_with_roles_and_checksums_and_outputs(tmp_path
 
 
 def test_the_bill_is_a_cyclonedx_document(tmp_path: Path) -> None:
+    # This validator compiles grammars when it is imported: for 3 s, which every run of any tests would wait.
+    from cyclonedx.schema import SchemaVersion
+    from cyclonedx.validation.json import JsonStrictValidator
+
     text = _documents(tmp_path)[bill_of_materials.SBOM].decode()
     assert JsonStrictValidator(SchemaVersion.V1_5).validate_str(text) is None
     bill = json.loads(text)

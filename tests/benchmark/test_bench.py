@@ -101,6 +101,7 @@ def test_the_result_reaches_the_page(lathe: Lathe, project: Path) -> None:
     assert str(project) not in json.dumps(shown["benchmark"]["measurements"])
 
 
+@pytest.mark.slow
 def test_single_operators(lathe: Lathe, project: Path) -> None:
     (group,) = lathe(*on(project, "--filter", "conv2d/8x8.*avx|conv2d/8x8.*neon", "--json")).document["operators"]
     (row,) = group["results"]

@@ -102,6 +102,7 @@ def test_a_damaged_library_of_our_own_is_compiled_again(tmp_path: Path, damage: 
     assert [note.where.file for note in notes] == [str(made)]
 
 
+@pytest.mark.slow
 def test_damage_in_the_folder_of_the_linker_does_not_reach_the_library(cache: ObjectCache) -> None:
     programs, tree = lowered(source("frail", [relu_network()]))
     notes: list[Problem] = []

@@ -47,6 +47,7 @@ def test_objects_are_compiled_once(tmp_path: Path) -> None:
     assert changed.paths[UNITS[0]].read_bytes() != first.paths[UNITS[0]].read_bytes()
 
 
+@pytest.mark.slow
 def test_a_precompiled_header_changes_no_object(tmp_path: Path) -> None:
     """One is made where several units of an instruction set are compiled at once."""
     text = b"#include <immintrin.h>\n__m256 %s(__m256 x);\n__m256 %s(__m256 x) { return _mm256_mul_ps(x, x); }\n"

@@ -19,6 +19,7 @@ _FIELD = re.compile(r"%(?!%)[^a-zA-Z%]*(?:ll|l|z|h)*[a-zA-Z]")
 _KNOWN = re.compile(r"%(\.\d+)?(ll|l|z)?[sduc]")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("abi", ["wasm32", "wasm32-simd", "wasm32-relaxed-simd-threads"])
 def test_a_module_holds_its_kernels_and_imports_three_functions(build: Build, abi: str) -> None:
     built = build(source(), abi)

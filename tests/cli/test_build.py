@@ -104,6 +104,7 @@ def test_the_summary_is_for_people(lathe: Lathe, digits: Path, tmp_path: Path) -
     assert (tmp_path / "other" / "lib" / "host" / "libother.so").is_file()
 
 
+@pytest.mark.slow
 def test_the_next_command_leads_to_the_same_build(
     lathe: Lathe, digits: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -38,6 +38,7 @@ def without_driver(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LATHE_OPENCL_LIBRARY", os.devnull)
 
 
+@pytest.mark.slow
 def test_run_tells_what_ran_and_hands_on_what_is_said_of_the_gpu(lathe: Lathe, project: Path) -> None:
     words = ["--gpu_perf_hint=1", "--gpu_priority_hint=0", "--gpu_out_of_range_check", "--opencl_cache_reuse_policy=0"]
     anew = lathe("run", *on(project), *words, "--json").document["runs"][0]["gpu"]
@@ -134,6 +135,7 @@ def test_an_accuracy_says_what_ran(lathe: Lathe, project: Path, monkeypatch: pyt
     assert "note: a model for a device ran on the CPU" in result.stderr
 
 
+@pytest.mark.slow
 def test_both_runtimes_stay_built_beside_each_other(
     lathe: Lathe, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -153,6 +153,7 @@ def test_scalars_bounds_and_folders(lathe: Lathe, tmp_path: Path) -> None:
     assert "'0..8' is not a dimension" in wrong.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("abi", "runtime"), [("k210", "kpu"), ("max78000", "cnn")])
 def test_chips_get_their_keys(
     abi: str, runtime: str, lathe: Lathe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

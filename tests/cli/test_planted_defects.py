@@ -49,6 +49,7 @@ def _as_program(source: Source, folder: Path, monkeypatch: pytest.MonkeyPatch) -
     return program(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("framework", [*FRAMEWORKS, "pytorch"])
 def test_a_handler_that_raises_what_nobody_meant_is_a_defect(
     framework: str, lathe: Lathe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

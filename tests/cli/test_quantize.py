@@ -215,6 +215,7 @@ def _sensitive(lathe: Lathe, *words: object) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_the_harm_of_each_layer_and_the_mix_that_keeps_to_a_budget(lathe: Lathe, project: Path) -> None:
     found = _sensitive(lathe)
     layers = {layer["name"]: layer for layer in found["layers"]}
@@ -244,6 +245,7 @@ def test_the_harm_of_each_layer_and_the_mix_that_keeps_to_a_budget(lathe: Lathe,
     assert set(layers) - {layer["name"] for layer in again["layers"]} == set(mix["proposed"])
 
 
+@pytest.mark.slow
 def test_the_measured_results_are_those_of_the_library(lathe: Lathe, project: Path) -> None:
     found = _sensitive(lathe, "--samples", 4, "--budget", "accuracy=0")
     accuracy = found["accuracy"]
@@ -274,6 +276,7 @@ def test_a_wrong_budget_is_one_message(lathe: Lathe, project: Path, words: list[
     assert message in result.stderr
 
 
+@pytest.mark.slow
 def test_changed_weights_are_in_the_library_that_names_their_file(lathe: Lathe, project: Path) -> None:
     with np.load("test.npz") as data:
         pictures = (data["pictures"][:160] / 16).astype(np.float32).reshape(-1, 1, 8, 8)

@@ -147,6 +147,7 @@ def test_all_abis_kinds_and_formats(lathe: Lathe, project: Path, tmp_path: Path)
     assert "cortex-a53" in run.stdout
 
 
+@pytest.mark.slow
 def test_tables_fit_a_terminal(lathe: Lathe, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of all commands that this build is enough for; what names files may be as long as they are."""
     monkeypatch.setenv("COLUMNS", "80")
@@ -167,6 +168,7 @@ def test_tables_fit_a_terminal(lathe: Lathe, project: Path, monkeypatch: pytest.
         assert not long, (arguments, long)
 
 
+@pytest.mark.slow
 def test_check_tensors_are_compared(lathe: Lathe, project: Path, tmp_path: Path) -> None:
     def checked(name: str, shape: str, *command: object) -> Result:
         keys = f"        check_tensors: [{name}]\n        check_shapes: ['{shape}']\n    runtime:"

@@ -46,6 +46,7 @@ def change_weights(file: Path) -> None:
     onnx.save(model, file)
 
 
+@pytest.mark.slow
 def test_nothing_is_done_where_nothing_has_changed(lathe: Lathe, old: Path, tmp_path: Path, cache: Path) -> None:
     del cache
     lines = old.read_text().splitlines()

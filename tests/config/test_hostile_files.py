@@ -6,6 +6,7 @@ import contextlib
 import tempfile
 from pathlib import Path
 
+import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -56,6 +57,7 @@ def test_any_text_that_looks_like_yaml(text: str) -> None:
     read(text.encode())
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(_FILES)
 def test_any_values_of_the_right_keys(data: object) -> None:

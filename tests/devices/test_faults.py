@@ -57,6 +57,7 @@ def large(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_unplugged_while_a_file_goes_there(desk: Desk, large: Path) -> None:
     device = desk.device()
     device.run(["true"])

@@ -174,6 +174,7 @@ def test_the_commands_of_a_page_run_in_order(page: str, tmp_path: Path) -> None:
     shell("\n".join(lines), tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "line",
     [

@@ -19,6 +19,7 @@ def _blocks(page: str, language: str) -> list[str]:
     return re.findall(rf"^ *```{language}\n(.*?)^ *```$", (ROOT / page).read_text(), re.DOTALL | re.MULTILINE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["README.md", "docs/tutorials/getting-started.md"])
 def test_deployment_is_accepted(page: str, tmp_path: Path) -> None:
     (deployment,) = _blocks(page, "yaml")

@@ -29,6 +29,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_all_functions(program: Path) -> None:
     done = subprocess.run([program, "checks"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

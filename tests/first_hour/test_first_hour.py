@@ -15,6 +15,7 @@ from tests.importers import healthy_sources
 EVERY, MOST = 9, 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("framework", healthy_sources.REQUESTS)
 def test_what_init_writes_is_accepted(framework: str, tmp_path: Path) -> None:
     cases = (model for model in models(CASES, tmp_path, (framework,)))

@@ -7,11 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.fuzz.__main__ import READERS, TARGETS
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.slow
 def test_kept_inputs_break_no_promise() -> None:
     command = [sys.executable, "-m", "tests.fuzz.replay"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

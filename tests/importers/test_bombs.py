@@ -18,6 +18,7 @@ _ROOT = Path(__file__).parents[2]
 _HARMLESS = frozenset({"loops_in_loops", "many_large_constants", "filled_tensors"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_takes_little(name: str, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.importers.bombs", name, str(tmp_path)]

@@ -44,6 +44,7 @@ def _share_of_errors(tried: Iterable[Hostile]) -> float:
     return sum(errors) / len(errors)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("framework", FRAMEWORKS)
 def test_hostile_nodes_give_deliberate_errors(framework: str, tmp_path: Path) -> None:
     everything = list(changes(sources(framework, tmp_path)))

@@ -150,6 +150,7 @@ def test_time_of_the_processor_ends(run: Run) -> None:
     assert (ended.code, ended.exceeded) == (-signal.SIGXCPU, "1 seconds of processor time")
 
 
+@pytest.mark.slow
 def test_a_process_that_ignores_signals_is_killed(run: Run) -> None:
     lines = "import signal\nsignal.signal(signal.SIGXCPU, signal.SIG_IGN)\nwhile True: pass"
     ended = run(lines, limits=Limits(processor_seconds=1, seconds=60))

@@ -30,6 +30,7 @@ def test_threads_under_the_thread_sanitizer() -> None:
     assert "PASSED" in run_program(folder / "tests" / "threads_test")
 
 
+@pytest.mark.slow
 def test_the_thread_pool_in_every_order_of_its_threads() -> None:
     folder = build("schedules_test")
     assert "PASSED" in run_program(folder / "tests" / "schedules_test")
@@ -41,6 +42,7 @@ def test_every_call_of_the_system_fails_once() -> None:
     assert "PASSED" in run_program(folder / "tests" / "faults_test")
 
 
+@pytest.mark.slow
 def test_a_run_allocates_nothing() -> None:
     folder = build("allocation_test")
     assert "PASSED" in run_program(folder / "tests" / "allocation_test")

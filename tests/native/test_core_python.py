@@ -174,6 +174,7 @@ def test_a_session_without_views_changes_its_shapes_again(library: Library) -> N
     assert session.outputs[0].shape == (3, 3)
 
 
+@pytest.mark.slow
 def test_objects_that_refer_to_each_other_end_in_any_order(tmp_path: Path) -> None:
     """As what a traceback holds: Python ends such a library before its engines, in the order of their creation."""
     path = Path(shutil.copy(build("test_a") / "tests" / "libtest_a.so", tmp_path))

@@ -19,6 +19,7 @@ def test_devices_are_found_and_chosen() -> None:
     assert "PASSED" in run_program(program, ["env", "ASAN_OPTIONS=detect_leaks=0"])
 
 
+@pytest.mark.slow
 def test_the_shim_tells_what_was_called(tmp_path: Path) -> None:
     report = tmp_path / "calls"
     program = """if True:

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import buildtool
 from tests.cli.conftest import EXAMPLE
 from tests.packaging.conftest import ROOT
@@ -50,6 +52,7 @@ def listed(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.rglob("*") if path.is_file())
 
 
+@pytest.mark.slow
 def test_a_conversion_fills_every_output(tmp_path: Path) -> None:
     done = script("convert.py", ROOT, request(tmp_path, deployment()), folder=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -66,6 +69,7 @@ def test_a_conversion_fills_every_output(tmp_path: Path) -> None:
     assert str(tmp_path) not in (out / "registry").read_text()
 
 
+@pytest.mark.slow
 def test_image_functions_are_compiled_with_the_kernels(tmp_path: Path) -> None:
     text = deployment() + "    preprocess: {source: nv21}\n"
     done = script("convert.py", ROOT, request(tmp_path, text), folder=tmp_path)
@@ -76,6 +80,7 @@ def test_image_functions_are_compiled_with_the_kernels(tmp_path: Path) -> None:
     assert listed(out / "headers") == []
 
 
+@pytest.mark.slow
 def test_formats_hold_instead_of_those_of_the_deployment(tmp_path: Path) -> None:
     file = request(tmp_path, deployment(), model_graph_format="code", model_data_format="code")
     done = script("convert.py", ROOT, file, folder=tmp_path)
@@ -120,6 +125,7 @@ def test_another_version_is_refused(tmp_path: Path) -> None:
     assert "pip install lathe-build==99.0" in done.stderr
 
 
+@pytest.mark.slow
 def test_the_laid_out_tool_converts_with_nothing_else(tmp_path: Path) -> None:
     """Also the flags are those of the CMake files."""
     done = script("install.py", "tool", buildtool.version(), folder=tmp_path)

@@ -58,6 +58,7 @@ def figures(document: dict[str, Any]) -> dict[str, tuple[float, float]]:
     return {figure["what"]: (figure["before"], figure["after"]) for figure in document["figures"]}
 
 
+@pytest.mark.slow
 def test_sizes_kernels_and_nodes(builds: Path) -> None:
     document = compare(builds / "old/digits", builds / "new/digits")
     found = figures(document)

@@ -57,6 +57,7 @@ def sampled(folder: Path) -> Path:
     return folder / "deploy.yml"
 
 
+@pytest.mark.slow
 def test_a_chip_of_another_package_gets_its_program(site: Path, tmp_path: Path) -> None:
     done = lathe(site, "build", sampled(tmp_path), folder=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -68,6 +69,7 @@ def test_a_chip_of_another_package_gets_its_program(site: Path, tmp_path: Path) 
     assert '"powers_to_products"' in report  # without that pass, the chip has no such operator
 
 
+@pytest.mark.slow
 def test_without_the_pass_the_target_says_what_it_cannot_do(site: Path, tmp_path: Path) -> None:
     file = sampled(tmp_path)
     file.write_text(file.read_text() + "    graph_optimize_options: [fold_constants]\n")
@@ -85,6 +87,7 @@ def test_wrong_values_of_its_keys_are_refused_with_their_place(site: Path, tmp_p
     assert "allowed: 3, 6 or 9" in done.stderr
 
 
+@pytest.mark.slow
 def test_all_commands_know_the_package(site: Path, tmp_path: Path) -> None:
     assert "powers_to_products" in lathe(site, "inspect", "passes", folder=tmp_path).stdout
     assert "abacus-1" in lathe(site, "doctor", "--abi", "abacus-1", folder=tmp_path).stdout

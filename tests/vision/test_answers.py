@@ -246,6 +246,7 @@ def judge(abi: str, variant: str, folder: Path, count: int) -> None:
         case.judge(answer)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", COUNTS)
 def test_on_this_machine(count: int, tmp_path: Path) -> None:
     judge("host", "", tmp_path, count)

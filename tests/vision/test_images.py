@@ -50,6 +50,7 @@ def judge(program: Path, emulator: Sequence[str], folder: Path, count: int) -> N
         case.judge(answer)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", COUNTS)
 def test_on_this_machine(count: int, tmp_path: Path) -> None:
     for program in ("vision_cases", "vision_cases_portable"):

@@ -241,6 +241,7 @@ def test_a_library_without_the_keys_holds_and_runs_none(tmp_path: Path) -> None:
     assert "6vision" not in symbols_of(report)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "rows"),
     {

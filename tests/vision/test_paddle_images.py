@@ -64,6 +64,7 @@ def test_each_call_equals_its_definition(abi: str, tmp_path: Path) -> None:
     np.testing.assert_allclose(tensor, wanted, rtol=1e-6, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_a_function_that_the_library_lacks_is_named(tmp_path: Path) -> None:
     report = library(tmp_path, ["host"], ["flip"])
     compiled(report, "host", PROGRAM, tmp_path / "program")

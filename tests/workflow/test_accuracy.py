@@ -89,6 +89,7 @@ def started(folder: Path, *arguments: str) -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.slow
 def test_one_worker_gives_what_the_training_said(project: Path) -> None:
     report = measure_accuracy(project / "accuracy.yml", options=buildtool.Options(project / "build"))
     (result,) = report.results

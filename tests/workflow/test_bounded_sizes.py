@@ -45,6 +45,7 @@ models:
     return folder / "net.yml"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(1, 8, 8, 3), (3, 24, 24, 3), (2, 11, 17, 3)])
 def test_every_size_between_the_bounds_is_right(deployment: Path, tmp_path: Path, shape: tuple[int, ...]) -> None:
     np.save(tmp_path / "x.npy", np.random.default_rng(1).standard_normal(shape).astype(np.float32))

@@ -52,6 +52,7 @@ def test_the_document_is_json(deployment: Path, tmp_path: Path) -> None:
     assert json.loads(json.dumps(converted.as_json()))["models"][0]["name"] == "digits"
 
 
+@pytest.mark.slow
 def test_the_fingerprint_sees_what_matters_and_nothing_else(deployment: Path, tmp_path: Path) -> None:
     def fingerprint(**changes: Any) -> str:
         overrides = buildtool.Overrides(("host",), **changes)

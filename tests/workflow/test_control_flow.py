@@ -81,6 +81,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[buildtool.BuildR
     yield buildtool.build(_deploy(folder, protos), options=buildtool.Options(folder / "build"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", _SHAPES)
 def test_the_library_computes_what_onnxruntime_does(built: buildtool.BuildReport, name: str) -> None:
     proto = _counting("Min(wide, most)") if name == "count" else model(name)

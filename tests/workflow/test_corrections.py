@@ -39,6 +39,7 @@ def test_both_options_help_on_samples_that_they_have_not_seen(tmp_path: Path) ->
         assert found.after > found.before + 0.5
 
 
+@pytest.mark.slow
 def test_layers_that_are_too_large_are_rounded_to_the_nearest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     example = Path(__file__).resolve().parents[2] / "examples" / "digits"
     calibration = CalibrationSettings(example / "pictures.npy", output=tmp_path / "digits.ranges")

@@ -32,6 +32,7 @@ def _check(file: Path, folder: Path) -> buildtool.BuildReport:
     return built
 
 
+@pytest.mark.slow
 def test_portable_kernels_stand_in_on_the_host(tmp_path: Path) -> None:
     built = _check(_deployment(tmp_path, "host", "shufflenet_v2"), tmp_path / "build")
     (model,) = built.models

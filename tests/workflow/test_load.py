@@ -23,6 +23,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("forms", [("file", "file"), ("code", "file"), ("code", "code")])
 def test_every_form_reads_digits(project: Path, tmp_path: Path, forms: tuple[str, str]) -> None:
     overrides = buildtool.Overrides(HOST, model_graph_format=forms[0], model_data_format=forms[1])

@@ -49,6 +49,7 @@ models:
     return file
 
 
+@pytest.mark.slow
 def test_an_operator_of_the_user_is_built_in_and_validated(tmp_path: Path) -> None:
     file = project(tmp_path)
     options = buildtool.Options(tmp_path / "build")
@@ -61,6 +62,7 @@ def test_an_operator_of_the_user_is_built_in_and_validated(tmp_path: Path) -> No
     assert {result["max_abs"] for result in report.results} == {0.0}
 
 
+@pytest.mark.slow
 def test_a_changed_operator_is_built_again(tmp_path: Path) -> None:
     file = project(tmp_path)
     options, settings = buildtool.Options(tmp_path / "build"), buildtool.RunSettings(reference="numpy")

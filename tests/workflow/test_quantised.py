@@ -40,6 +40,7 @@ def _tensors(file: Path, inputs: Mapping[str, Array]) -> dict[str, Array]:
     return dict(inputs) | dict(zip(wanted, session.run(wanted, dict(inputs)), strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_every_node_is_within_a_step(name: str, form: str) -> None:
@@ -73,6 +74,7 @@ def _convolutions(model: Any, kind: str) -> int:
     return sum(count for kernel, count in model.plans[0]["kernels"].items() if kernel.startswith(f"conv2d_{kind}"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_libraries_give_what_onnxruntime_gives(form: str, tmp_path: Path) -> None:
     built, report = _validated([quantised(name, CACHE, 64, 0.25, form) for name in NETWORKS], tmp_path)
@@ -83,6 +85,7 @@ def test_libraries_give_what_onnxruntime_gives(form: str, tmp_path: Path) -> Non
     assert [result for result in report.results if not result["passed"] or result["cosine"] < 0.999] == []
 
 
+@pytest.mark.slow
 def test_libraries_give_what_litert_gives(tmp_path: Path) -> None:
     """Borders of 8 bits with and without a sign, of 16 bits, and of floats; numbers of 16 bits stay real inside."""
     names = ("resnet18_int8", "squeezenet_v11_uint8_borders", "squeezenet_v11_float_borders", "squeezenet_v11_int16")

@@ -51,10 +51,12 @@ def read_twice() -> Graph:
     return graph
 
 
+@pytest.mark.slow
 def test_a_right_plan_passes() -> None:
     self_check.compare(_engine(read_twice()))
 
 
+@pytest.mark.slow
 def test_a_wrong_plan_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     plant(monkeypatch)
     with pytest.raises(self_check.WrongPlanError, match="the memory plan is wrong"):
@@ -80,6 +82,7 @@ def _deployment(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_a_build_with_a_wrong_plan_is_a_defect_of_lathe(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -107,6 +110,7 @@ def test_a_library_that_dies_is_a_defect_of_lathe(tmp_path: Path, monkeypatch: p
         buildtool.build(file, options=buildtool.Options(tmp_path / "build"))
 
 
+@pytest.mark.slow
 def test_models_too_large_to_compare_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = _deployment(tmp_path, monkeypatch)
     monkeypatch.setattr(self_check, "_MOST_BYTES", 100)

@@ -137,6 +137,7 @@ def _check(folder: Path, form: str, abi: str) -> None:
         assert 0 < error <= FORMS[form][2] * np.abs(array).max(), f"{name} is off by {error}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_libraries_compute_with_what_is_stored(form: str, tmp_path: Path) -> None:
     _check(tmp_path, form, "host")
@@ -150,6 +151,7 @@ def test_libraries_compute_with_what_is_stored_on_arm(form: str, abi: str, tmp_p
     _check(tmp_path, form, abi)
 
 
+@pytest.mark.slow
 def test_inside_a_library_and_in_files_of_either_form(tmp_path: Path) -> None:
     """The model in the library, the planned and the portable one beside it: all of them give the same weights."""
     file, options = _build(tmp_path, "int4", "host")
@@ -168,6 +170,7 @@ def test_inside_a_library_and_in_files_of_either_form(tmp_path: Path) -> None:
             np.testing.assert_array_equal(array, outside[name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("word", "winograd"), [("int8", ""), ("int8", "    winograd: 2\n"), ("int4", "    winograd: 4\n")]
 )
@@ -217,6 +220,7 @@ def test_weights_that_are_not_finite_keep_their_type_and_are_named() -> None:
     assert model.plan.packings[0], "which are packed as ever"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("form", "least"), [("bf16", 0.99), ("int16", 0.99), ("int8", 0.99), ("int4", 0.98)])
 def test_digits_are_still_read(form: str, least: float, tmp_path: Path) -> None:
     """The script of the example measures how often the library is right: 0.992 with weights of single precision."""

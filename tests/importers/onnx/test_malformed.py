@@ -63,6 +63,7 @@ def test_every_malformed_file_gives_one_typed_error(tmp_path: Path) -> None:
     assert set(kinds) == {"ModelFileError", "UnsupportedError"}
 
 
+@pytest.mark.slow
 def test_no_malformed_file_takes_much_time_or_memory(tmp_path: Path) -> None:
     (tmp_path / "outside.bin").write_bytes(bytes(432))
     models = tmp_path / "models"
@@ -77,6 +78,7 @@ def test_no_malformed_file_takes_much_time_or_memory(tmp_path: Path) -> None:
         assert kibibytes < MOST_KIBIBYTES, name
 
 
+@pytest.mark.slow
 def test_flipped_bits_give_a_model_or_a_typed_error(tmp_path: Path) -> None:
     whole = healthy().SerializeToString()
     generator = np.random.default_rng(3)

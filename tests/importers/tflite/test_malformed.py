@@ -90,6 +90,7 @@ def test_truncated_files(tmp_path: Path) -> None:
         assert _attempt(tmp_path / "short.tflite", whole[:size]), size
 
 
+@pytest.mark.slow
 def test_flipped_bits(tmp_path: Path) -> None:
     whole, generator = healthy(), np.random.default_rng(3)
     for _ in range(600):
@@ -106,6 +107,7 @@ def _extremes(whole: bytes) -> Iterator[bytes]:
             yield whole[:position] + struct.pack("<I", number) + whole[position + 4 :]
 
 
+@pytest.mark.slow
 def test_extreme_words(tmp_path: Path) -> None:
     for index, data in enumerate(_extremes(healthy())):
         if index % 5 == 0:

@@ -136,6 +136,7 @@ def test_a_browser_draws_the_figures(library: Path, tmp_path: Path) -> None:
     assert "Not done yet" not in body
 
 
+@pytest.mark.slow
 def test_a_second_build_is_the_same(nets: Path, library: Path, tmp_path: Path) -> None:
     """In another folder, byte by byte; reports name the sources of Lathe, too, which may change meanwhile."""
     options = buildtool.Options(tmp_path / "again", archive=False)

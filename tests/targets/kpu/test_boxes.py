@@ -70,6 +70,7 @@ def assert_near(got: Sequence[Box], wanted: Sequence[Box]) -> None:
         assert np.allclose([getattr(box, name) for box in got], [getattr(box, name) for box in wanted], atol=WHERE)
 
 
+@pytest.mark.slow
 def test_drawn_outputs_as_in_numpy(finder: Path, tmp_path: Path) -> None:
     rng = np.random.default_rng(26)
     cases = [drawn(rng) for _ in range(60)]

@@ -104,6 +104,7 @@ def second_argument(file: int) -> list[int]:
     ]
 
 
+@pytest.mark.slow
 def test_registers_get_the_layers_word_for_word(tracer: Path, tmp_path: Path) -> None:
     accesses, places, status, _ = trace(tracer, tmp_path, "status")
     file, main, fifo = (places[name][0] for name in ("file", "main", "fifo"))

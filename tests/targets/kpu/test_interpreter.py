@@ -124,6 +124,7 @@ def test_it_is_c99_without_a_warning(compiler: str, tmp_path: Path) -> None:
     assert len(objects(compiler, tmp_path, "-O2")) == len(list(ROOM.glob("*.c"))) > 0
 
 
+@pytest.mark.slow
 def test_threads_change_nothing(all_samples: list[Sample], tmp_path: Path) -> None:
     runner = build("lathe_kpu_run", variant="tsan", source=ROOM) / "lathe_kpu_run"
     chosen = [sample for sample in all_samples if "loads" in sample[0] or sample[0] == "planes_between_memories"]

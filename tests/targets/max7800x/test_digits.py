@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from buildtool.importers.frameworks import import_model
@@ -61,6 +62,7 @@ def on_the_machine(lowered: Lowered, pictures: NDArray[np.float32]) -> list[NDAr
     return list(words.astype(np.int64))
 
 
+@pytest.mark.slow
 def test_digits_are_read() -> None:
     graph = digits()
     lowered = lower.lower(graph, MAX78000)

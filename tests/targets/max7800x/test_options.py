@@ -89,6 +89,7 @@ def lasting(device: Device) -> Network:
     return Network("lasting", device, layers, 4, (6, 5))
 
 
+@pytest.mark.slow
 @DEVICES
 @pytest.mark.parametrize("choice", CHOICES)
 def test_it_passes_on_the_model_and_compiles_without_warnings(choice: str, device: Device, tmp_path: Path) -> None:

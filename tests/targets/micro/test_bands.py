@@ -38,6 +38,7 @@ def _regions(network: Network) -> Iterator[Region]:
                 yield from (Region(first, last, rows, kept) for rows in (1, 4) for kept in (True, False))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("make", "seed"), [(tall, 1), (tall, 2), (images, 3)])
 def test_bands_compute_the_same(make: object, seed: int, tmp_path: Path) -> None:
     assert callable(make)
@@ -82,6 +83,7 @@ def test_bands_on_boards(abi: str, kept: bool, tmp_path: Path) -> None:
     assert ran.instructions < (1.1 if kept else 2.0) * whole.instructions
 
 
+@pytest.mark.slow
 def test_a_limit_is_kept_at_the_least_price(tmp_path: Path) -> None:
     network = network_of(tall(2), tmp_path)
     smallest = budget.search(network, "dsp", 1)

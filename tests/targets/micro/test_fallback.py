@@ -164,6 +164,7 @@ _MODELS: dict[str, Callable[[Model], int]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", _MODELS)
 def test_everything_builds(name: str, tmp_path: Path) -> None:
     made = Model(2)
@@ -186,6 +187,7 @@ def test_everything_builds(name: str, tmp_path: Path) -> None:
     assert np.ptp(expected.astype(float)) > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [float_models.images, float_models.sequences])
 def test_loops_stay_in_their_memory(make: object, tmp_path: Path) -> None:
     assert callable(make)

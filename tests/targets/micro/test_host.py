@@ -22,6 +22,7 @@ from tests.targets.micro.quantised_models import images, inputs_of, network_of, 
 _SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g", "-O1")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [images, wide, rearranged])
 def test_no_kernel_leaves_its_memory(make: object, tmp_path: Path) -> None:
     assert callable(make)

@@ -111,6 +111,7 @@ def stored(packed: tl.Packed) -> tuple[float, float]:
     return layer.bias, layer.bias + 255 * layer.scale  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_each_quantiser_finds_its_range_of_the_samples() -> None:
     """A layer that gives what it gets: its range is that of the samples."""
     x = tl.Input((4, 4, 1))

@@ -152,6 +152,7 @@ def test_other_files(tmp_path: Path) -> None:
         loaded(tmp_path / "text")
 
 
+@pytest.mark.slow
 def test_damaged_files_end_in_an_error(known: tl.Model, tmp_path: Path) -> None:
     arrays = [array[:1].reshape(-1)[:2] for array in drawn(known.slots)]  # short, so that changes hit what says most
     write_list(tmp_path / "list.npz", arrays)
