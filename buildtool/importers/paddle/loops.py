@@ -50,9 +50,23 @@ class Loop:
         try:
             return self._as_region(condition, bool(going), counted) or ()
         except UnsupportedError:
-            if not going or counted.exact is None or counted.exact > MOST_UNROLLED:
+            if not going:
+                raise
+            if counted.exact is None:
+                return self._behind_the_first(counted) or ()
+            if counted.exact > MOST_UNROLLED:
                 raise
             return self._unrolled(counted.exact) or ()
+
+    def _behind_the_first(self, counted: Count) -> Sequence[Tensor] | None:
+        """The first iteration is written out: variables that it gives another shape, and that keep it from then on."""
+        body, given = _without(self._body, self._starts)
+        made = self._imported(body, given)
+        if made is None:
+            return None
+        self._starts = list(made[1:])
+        most = None if counted.most is None else max(counted.most - 1, 0)
+        return self._as_region(made[0], False, Count(None, most, {}, counted.intervals), may_widen=True)
 
     def _unrolled(self, iterations: int) -> Sequence[Tensor] | None:
         """The iterations one after the other."""
@@ -108,7 +122,10 @@ class Loop:
             if tensor is not None:
                 self._step.bound(tensor, low, high)
 
-    def _as_region(self, condition: Tensor, going: bool, counted: Count) -> Sequence[Tensor] | None:
+    def _as_region(
+        self, condition: Tensor, going: bool, counted: Count, may_widen: bool = False
+    ) -> Sequence[Tensor] | None:
+        """`may_widen`: elements of arrays that have one row may get more, which repeat it."""
         step = self._step
         starts = self._first_values(counted)
         if starts is None:
@@ -126,7 +143,14 @@ class Loop:
             if made is None:
                 return None
             same = {place for place, tensor in enumerate(made[1:]) if _is(tensor, carried[place])}
+            starts = [
+                self._wider(start, made[place + 1]) if may_widen and place in self._arrays else start
+                for place, start in enumerate(starts)
+            ]
             grown = {place for place in self._arrays if _has_grown(made[place + 1], starts[place])}
+            grown |= {
+                place for place in self._arrays if place not in fixed and starts[place].type != carried[place].type
+            }
             if same <= fixed and not grown:
                 return self._loop(region, condition, going, starts, made, fixed, counted)
             fixed |= same
@@ -135,8 +159,21 @@ class Loop:
             ]
         return step.unsupported("its arrays need more room each time", "write each element where the counter says")
 
+    def _wider(self, start: Tensor, like: Tensor) -> Tensor:
+        """An array whose elements have as many rows as they need in the end."""
+        if (
+            start.rank < 2
+            or start.shape[1] != 1
+            or start.shape[2:] != like.shape[2:]
+            or start.shape[1:] == like.shape[1:]
+        ):
+            return start
+        return self._step.emit("broadcast_to", start, shape=(start.shape[0], *like.shape[1:]))
+
     def _longer(self, start: Tensor, like: Tensor) -> Tensor:
         """An array with as much room as it needs in the end."""
+        if like.shape[0] == start.shape[0]:
+            return start
         rows = like.shape[0] - start.shape[0]
         return self._step.emit("concat", start, self._zeros(TensorType(like.dtype, (rows, *like.shape[1:]))), axis=0)
 

@@ -7,14 +7,15 @@ block writes of the variables around it are outputs of the node that runs the bl
 from __future__ import annotations
 
 from collections import ChainMap, Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from buildtool.errors import Where
 from buildtool.importers.model import AttributeValue, SourceBody
 from buildtool.importers.paddle.arrays import length_of, names_with_lengths, with_lengths
+from buildtool.importers.paddle.beams import DECODE, parents_of, searched, with_parents
 from buildtool.importers.paddle.branch_pairs import paired
-from buildtool.importers.paddle.offsets import with_offsets
+from buildtool.importers.paddle.offsets import offsets_of, with_offsets
 from buildtool.importers.paddle.program import (
     ARRAY,
     CONDITIONAL,
@@ -75,14 +76,14 @@ class _Conversion:
         self._where = where
         self._blocks: dict[int, Block] = dict(program.blocks)
         self._arrays = frozenset(item.name for item in program.variables.values() if item.kind == ARRAY)
+        self._searched = searched(self._everything())
         self._used: set[str] = set()
         self._written_inside: dict[int, tuple[str, ...]] = {}
         self._sequences = sequences  # variables that have offsets
         self._count = 0
 
     def main(self, given: frozenset[str]) -> tuple[tuple[PaddleNode, ...], list[str]]:
-        everywhere = (self._program.operations, *(block.operations for block in self._blocks.values()))
-        runs = Counter(number for operations in everywhere for item in operations for number in _run_by(item))
+        runs = Counter(number for item in self._everything() for number in _run_by(item))
         if any(count > 1 or number not in self._blocks for number, count in runs.items()):
             damaged("an operator runs a block that is not there or belongs to another", self._where)
         operations = self._simplified(self._program.operations)
@@ -100,10 +101,16 @@ class _Conversion:
         self._used.update(outputs)
         return tuple(self._node(number, draft) for number, draft in enumerate(drafts)), list(dict.fromkeys(outputs))
 
+    def _everything(self) -> Iterator[Operation]:
+        yield from self._program.operations
+        for block in self._program.blocks.values():
+            yield from block.operations
+
     def _simplified(self, operations: Iterable[Operation]) -> list[Operation]:
         """The operators of a block, with the lengths of arrays as variables, and pairs of branches as one operator."""
         kept = [item for item in operations if item.type not in (FEED, FETCH)]
-        return with_offsets(with_lengths(paired(kept, self._blocks), self._arrays), self._sequences)
+        lengthy = with_lengths(paired(kept, self._blocks), self._arrays)
+        return with_offsets(with_parents(lengthy, self._searched), self._sequences)
 
     # -- what is written ---------------------------------------------------------------------------------------------
     def _written(self, item: Operation, depth: int) -> tuple[str, ...]:
@@ -131,6 +138,7 @@ class _Conversion:
                 tuple(operations), self._blocks[number].own, self._blocks[number].inputs, self._blocks[number].outputs
             )
             own = {*block.own, *(length_of(name) for name in block.own & self._arrays)}
+            own |= {beside(name) for name in block.own for beside in (parents_of, offsets_of)}
             names = (name for item in operations for name in self._written(item, depth + 1))
             self._written_inside[number] = tuple(dict.fromkeys(name for name in names if name not in own))
         return self._written_inside[number]
@@ -156,6 +164,8 @@ class _Conversion:
                     slot: [_hold(current, name, fresh(name)) for name in names] for slot, names in item.outputs.items()
                 }
             self._used.update(name for names in draft.read.values() for name in names)
+            if item.type == DECODE:  # deployments may name its offsets
+                self._used.update(name for names in draft.made.values() for name in names)
             drafts.append(draft)
         return drafts
 
@@ -173,7 +183,8 @@ class _Conversion:
             bodies = {"body": self._body(number, current, hidden, names, (condition,))}
             read = {"Condition": [current.get(condition, condition)], "Start": starts}
             held = [*given, *hidden]
-            arrays = tuple(index for index, name in enumerate(held) if name in self._arrays)
+            growing = self._arrays | {parents_of(name) for name in self._arrays}
+            arrays = tuple(index for index, name in enumerate(held) if name in growing)
             kept: dict[str, AttributeValue] = {"arrays": arrays}
             item = Operation(item.type, item.inputs, item.outputs, kept, item.blocks)
         else:

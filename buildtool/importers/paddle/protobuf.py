@@ -81,9 +81,10 @@ def _operation(item: pb.Operator, where: Where) -> Operation:
         reader = _READERS.get(attribute.type)
         if reader is None or is_for_training(name):
             continue
-        if name in attributes:
+        content = reader(attribute)
+        if attributes.get(name, content) != content:  # Paddle 3 writes some of `lookup_table` twice
             damaged(f"the attribute '{name}' of {kind} appears twice", where)
-        attributes[name] = reader(attribute)
+        attributes[name] = content
     return Operation(kind, _slots(item.inputs, where), _slots(item.outputs, where), attributes, tuple(blocks))
 
 

@@ -12,26 +12,10 @@ from typing import TypeAlias
 
 from buildtool.importers.builder import Tensor
 from buildtool.importers.paddle.program import MAIN_OUTPUTS, PaddleNode
-from buildtool.importers.registry import Refusal, Registry
+from buildtool.importers.registry import Registry
 from buildtool.importers.step import Step
 
-_SEARCH = "import one step of the decoder as a model, without the search, and implement the search in the application"
-REGISTRY = Registry(
-    "paddle",
-    "buildtool.importers.paddle.handlers",
-    {
-        "beam_search": Refusal(
-            "each step keeps as many rows as sentences go on, and stores in two levels of offsets (LoD) which rows "
-            "they continue; variables of a loop keep their shape and have one level",
-            _SEARCH,
-        ),
-        "beam_search_decode": Refusal(
-            "it follows the offsets (LoD) that each element of an array keeps of its step; elements of an array "
-            "have one shape and no offsets",
-            _SEARCH,
-        ),
-    },
-)
+REGISTRY = Registry("paddle", "buildtool.importers.paddle.handlers")
 evaluator = REGISTRY.evaluator
 Outputs: TypeAlias = Tensor | Mapping[str, Tensor | Sequence[Tensor]]
 SlotHandler: TypeAlias = Callable[[Step], Outputs]

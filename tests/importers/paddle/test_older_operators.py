@@ -22,7 +22,7 @@ _OTHERS = """
 feed fetch
 full_int_array shape64 deformable_conv_v1 multiclass_nms multiclass_nms2 while conditional_block write_to_array
 read_from_array lod_array_length tensor_array_to_tensor select_input sequence_pad sequence_unpad sequence_arithmetic
-search_seq_arithmetic dequantize_linear
+search_seq_arithmetic dequantize_linear beam_search beam_search_decode
 """
 _ELSEWHERE = frozenset(_OTHERS.split())
 

@@ -271,3 +271,151 @@ def save_blocks(archive: Archive, stripped: Callable[[bytes], bytes], translated
             archive.put(f"{name}/model.pdmodel", stripped(normal.desc.serialize_to_string()))
             translated(name, normal, archive)
             _save_runs(archive, name, program, runs, results)
+
+
+# -- beam search -------------------------------------------------------------------------------------------------------
+_BEAM, _WORDS, _END = 3, 8, 1
+
+
+def _best_candidates(make: _Builder, through_parents: bool) -> None:
+    """What a step computes: states, the candidates of all rows, and the search among these."""
+    for array, name, dtype in (("ids", "pre_ids", "int64"), ("scores", "pre_scores", "float32")):
+        make.tensor(name, dtype, (-1, 1))
+        make.append("read_from_array", {"X": array, "I": "i"}, {"Out": name})
+    for name in ("pre_state", "expanded", "word", "both", "current", "logits", "shares", "sure", "logs"):
+        make.tensor(name, "float32", (-1, 4))
+    for name in ("flat", "sums", "with_rows", "kept"):
+        make.tensor(name, "float32", (-1, 1))
+    for name in ("candidates", "chosen"):
+        make.tensor(name, "int64", (-1, 1))
+    make.append("read_from_array", {"X": "states", "I": "i"}, {"Out": "pre_state"})
+    followed = "pre_state"
+    if not through_parents:
+        followed = "expanded"
+        make.append("sequence_expand", {"X": "pre_state", "Y": "pre_scores"}, {"Out": "expanded"}, ref_level=-1)
+    make.append("lookup_table", {"W": "table", "Ids": "pre_ids"}, {"Out": "word"}, padding_idx=-1)
+    make.append("elementwise_add", {"X": followed, "Y": "word"}, {"Out": "both"}, axis=-1)
+    make.append("tanh", {"X": "both"}, {"Out": "current"})
+    make.append("matmul_v2", {"X": "current", "Y": "weight"}, {"Out": "logits"}, trans_x=False, trans_y=False)
+    make.append("softmax", {"X": "logits"}, {"Out": "shares"}, axis=-1)
+    make.append("top_k", {"X": "shares"}, {"Out": "sure", "Indices": "candidates"}, k=4)
+    make.append("log", {"X": "sure"}, {"Out": "logs"})
+    make.append("reshape", {"X": "pre_scores"}, {"Out": "flat"}, shape=[-1])
+    make.append("elementwise_add", {"X": "logs", "Y": "flat"}, {"Out": "sums"}, axis=0)
+    make.append("lod_reset", {"X": "sums", "Y": "pre_scores"}, {"Out": "with_rows"})
+    make.tensor("parents", "int32", (-1,))
+    make.append(
+        "beam_search",
+        {"pre_ids": "pre_ids", "pre_scores": "pre_scores", "ids": "candidates", "scores": "with_rows"},
+        {"selected_ids": "chosen", "selected_scores": "kept", "parent_idx": "parents"},
+        level=0,
+        beam_size=_BEAM,
+        end_id=_END,
+        is_accumulated=True,
+    )
+
+
+def _written_step(make: _Builder, through_parents: bool) -> None:
+    """What a step keeps, and whether there is another one."""
+    written = "current"
+    if through_parents:
+        written = "picked"
+        make.tensor("picked", "float32", (-1, 4))
+        make.append("gather", {"X": "current", "Index": "parents"}, {"Out": "picked"}, axis=0)
+    make.append("increment", {"X": "i"}, {"Out": "i"}, step=1.0)
+    for array, name in (("states", written), ("ids", "chosen"), ("scores", "kept")):
+        make.append("write_to_array", {"X": name, "I": "i"}, {"Out": array})
+    for name in ("is_short", "is_over", "is_left"):
+        make.tensor(name, "bool", (1,))
+    make.append("less_than", {"X": "i", "Y": "end"}, {"Out": "is_short"})
+    make.append("is_empty", {"X": "chosen"}, {"Out": "is_over"})
+    make.append("logical_not", {"X": "is_over"}, {"Out": "is_left"})
+    make.append("logical_and", {"X": "is_short", "Y": "is_left"}, {"Out": "goes_on"})
+
+
+def _beam_search(make: _Builder, through_parents: bool = False) -> list[str]:
+    """A decoder of Paddle 1: states, words and scores in arrays, up to seven steps or until all sentences have ended.
+
+    The state of a hypothesis follows it through offsets, or through the numbers of the rows that are continued.
+    """
+    make.constant("end", 7)
+    make.constant("i", 0)
+    for array, name in (("ids", "first_ids"), ("scores", "first_scores"), ("states", "state")):
+        make.array(array)
+        make.append("write_to_array", {"X": name, "I": "i"}, {"Out": array})
+    make.tensor("goes_on", "bool", (1,))
+    make.append("less_than", {"X": "i", "Y": "end"}, {"Out": "goes_on"})
+
+    def body() -> None:
+        _best_candidates(make, through_parents)
+        _written_step(make, through_parents)
+
+    changed = ["i", "goes_on", "ids", "scores", "states"]
+    given = ["table", "weight", "end", *changed]
+    make.block("while", {"Condition": ["goes_on"], "X": given}, {"Out": changed}, "StepScopes", body, is_test=True)
+    make.tensor("sentences", "int64", (-1,))
+    make.tensor("sentence_scores", "float32", (-1,))
+    outputs = {"SentenceIds": "sentences", "SentenceScores": "sentence_scores"}
+    make.append("beam_search_decode", {"Ids": "ids", "Scores": "scores"}, outputs, beam_size=_BEAM, end_id=_END)
+    return ["sentences", "sentence_scores"]
+
+
+def _search_through_parents(make: _Builder) -> list[str]:
+    return _beam_search(make, through_parents=True)
+
+
+def _decoded(seed: int, ends: float = 0.0) -> Mapping[str, Array]:
+    """`ends`: how much more likely the end is than any other word."""
+    weight = random(4, _WORDS, seed=seed) * 2
+    table = random(_WORDS, 4, seed=seed + 1)
+    state = random(1, 4, seed=seed + 2)
+    if ends:
+        table[:, 0], state[0, 0] = 2, 2  # the first number of a state is next to 1
+        weight[0] = 0
+        weight[0, _END] = ends
+    return {
+        "first_ids": np.zeros((1, 1), np.int64),
+        "first_scores": np.zeros((1, 1), np.float32),
+        "state": state,
+        "table": table,
+        "weight": weight,
+    }
+
+
+_RUNS = (_decoded(3), _decoded(10), _decoded(20), _decoded(30, 4.0), _decoded(40, 8.0))
+#: Programs that select rows by two levels of offsets: each row of what is fed first is a sentence and a hypothesis.
+SEARCHES: Mapping[str, tuple[Callable[[_Builder], list[str]], tuple[Mapping[str, Array], ...]]] = {
+    "beam_search": (_beam_search, _RUNS),
+    "beam_search_parents": (_search_through_parents, _RUNS),
+}
+
+
+def save_searches(archive: Archive, stripped: Callable[[bytes], bytes]) -> None:
+    place = paddle.CPUPlace()
+    for name, (build, runs) in SEARCHES.items():
+        program, startup = paddle.static.Program(), paddle.static.Program()
+        with paddle.static.program_guard(program, startup):
+            block = program.global_block()
+            inputs = [
+                block.create_var(
+                    name=key, shape=array.shape, dtype=str(array.dtype), need_check_feed=False, is_data=True
+                )
+                for key, array in runs[0].items()
+            ]
+            results = [block.var(result) for result in build(_Builder(program))]
+            normal = paddle.static.normalize_program(program, inputs, results, skip_prune_program=True)
+            archive.put(f"{name}/model.pdmodel", stripped(normal.desc.serialize_to_string()))
+            for index, feeds in enumerate(runs):
+                fed = {}
+                for key, array in feeds.items():
+                    fed[key] = paddle.base.core.DenseTensor()
+                    fed[key].set(array, place)
+                    if key.startswith("first"):
+                        fed[key].set_lod([[0, 1], [0, 1]])
+                    archive.put_array(f"{name}/{index}_in_{key}.npy", array)
+                with paddle.static.scope_guard(paddle.static.Scope()):  # arrays keep elements of the run before
+                    executor = paddle.static.Executor(place)
+                    made = executor.run(program, feed=fed, fetch_list=results, return_numpy=False)
+                for number, result in enumerate(made):
+                    archive.put_array(f"{name}/{index}_out_{number}.npy", np.array(result))
+                archive.put_array(f"{name}/{index}_offsets.npy", np.array(made[0].lod()[1], np.int64))

@@ -33,6 +33,8 @@ def main() -> None:
             _compute(case, archive)
     with Archive(EXPECTED / "blocks.zip") as archive:
         control_flow.save_blocks(archive, _without_callstack, _translated)
+    with Archive(EXPECTED / "searches.zip") as archive:
+        control_flow.save_searches(archive, _without_callstack)
     with Archive(EXPECTED / "networks.zip") as archive:
         for network in NETWORKS:
             _run(network, archive)

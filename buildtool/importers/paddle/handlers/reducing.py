@@ -7,8 +7,19 @@ import math
 import numpy as np
 
 from buildtool.importers.builder import Tensor
+from buildtool.importers.paddle.beams import PARENTS
 from buildtool.importers.paddle.registry import evaluator, handler, maybe, one
-from buildtool.importers.paddle.values import as_declared, as_type, dtype_attribute, flag, plus, real, scalar, whole
+from buildtool.importers.paddle.values import (
+    as_declared,
+    as_type,
+    dtype_attribute,
+    flag,
+    part,
+    plus,
+    real,
+    scalar,
+    whole,
+)
 from buildtool.importers.powers import power, root
 from buildtool.importers.size_arithmetic import reduced
 from buildtool.importers.step import Step
@@ -132,6 +143,9 @@ def place(step: Step) -> Tensor:
 
 @handler("is_empty")
 def is_empty(step: Step) -> Tensor:
+    parents = maybe(step, PARENTS)
+    if parents is not None:  # of a search that keeps its rows when it has ended
+        return step.emit("less", part(step, parents, 0, 0, 1), step.constant(np.array(0)))
     count = product(one(step, "X").shape)
     if not isinstance(count, int):
         step.unsupported("whether a tensor of a run-time size is empty", "fix the input shapes")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from buildtool.importers.builder import Tensor
+from buildtool.importers.paddle.beams import ONE_SENTENCE, PARENTS
 from buildtool.importers.paddle.offsets import offsets_slot
 from buildtool.importers.paddle.registry import Outputs, handler, many, maybe, one, wants
 from buildtool.importers.paddle.segments import Segments
@@ -122,12 +123,22 @@ def concat(step: Step) -> Outputs:
 def expand(step: Step) -> Outputs:
     """Each row, or each sequence, as often as the sequence of the other tensor has rows that stands at its place."""
     x, like, offsets = one(step, "X"), one(step, "Y"), maybe(step, offsets_slot("X"))
+    parents = maybe(step, PARENTS)
+    if parents is not None:
+        return {"Out": _followed(step, x, parents)}
     if offsets is None:
         return {"Out": _expanded(step, x, like, segments(step, like, "Y"))}
     others = maybe(step, offsets_slot("Y"))
     if others is None:
         step.unsupported("a tensor Y without offsets", "name them among input_tensors, as the input with '.lod'")
     return _repeated(step, Segments(step, x, offsets), Segments(step, like, others), x.shape)
+
+
+def _followed(step: Step, x: Tensor, parents: Tensor) -> Tensor:
+    """Each row as often as hypotheses of a search continue it; any row where the search has ended."""
+    if x.shape[0] not in (1, parents.shape[0]):
+        step.unsupported(f"{x.shape[0]} rows that {parents.shape[0]} hypotheses continue", ONE_SENTENCE)
+    return step.emit("gather", x, step.emit("maximum", parents, step.constant(np.array(0))), axis=0)
 
 
 def _repeated(step: Step, rows: Segments, others: Segments, shape: Shape) -> Outputs:

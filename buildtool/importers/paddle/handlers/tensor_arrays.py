@@ -6,6 +6,7 @@ import numpy as np
 
 from buildtool.importers.builder import Tensor
 from buildtool.importers.paddle.arrays import LENGTH_AFTER_WRITE
+from buildtool.importers.paddle.beams import GROWING
 from buildtool.importers.paddle.registry import Outputs, handler, node_of, one, wants
 from buildtool.importers.paddle.values import as_type, flag, plus
 from buildtool.importers.step import Step
@@ -38,6 +39,8 @@ def write(step: Step) -> Tensor:
     row = step.reshape(x, (1, *x.shape))
     if array is None:
         array = _zeros(step, row, most + 1)
+    if step.integer(GROWING, 0):
+        array = _with_rows(step, array, x)
     if array.dtype is not x.dtype or array.shape[1:] != x.shape:
         step.unsupported(
             f"elements of an array have different types: {array.type} holds rows of its own size, here comes {x.type}",
@@ -50,6 +53,13 @@ def write(step: Step) -> Tensor:
     if most == 0 and array.shape[0] == 1:
         return row
     return step.emit("scatter_nd", array, step.reshape(index, (1, 1)), row, reduction="none")
+
+
+def _with_rows(step: Step, array: Tensor, x: Tensor) -> Tensor:
+    """Elements of one row, repeated where the new one has more."""
+    if array.shape[1:2] != (1,) or array.shape[2:] != x.shape[1:]:
+        return array
+    return step.emit("broadcast_to", array, shape=(array.shape[0], *x.shape))
 
 
 def _zeros(step: Step, row: Tensor, count: int) -> Tensor:
