@@ -65,6 +65,8 @@ def main() -> None:
         inputs = dict(np.load(folder / f"inputs_{size}.npz"))
         inputs = {name: value for name, value in inputs.items() if name in case["inputs"]}
         expected = dict(np.load(folder / f"outputs_{size}.npz"))
+        if case.get("has_ties"):
+            expected = dict(zip(case["outputs"], peer.run(case["outputs"], inputs), strict=True))
         found = model.run(inputs)
         worst = min(worst, cosine_of(found, {name: expected[name] for name in case["outputs"] if name in expected}))
         if size == 0:

@@ -43,7 +43,11 @@ class Input:
 
 @dataclass(frozen=True)
 class Entry:
-    """An architecture. `exporter`: torchscript or dynamo. `unsorted`: outputs whose rows may come in another order."""
+    """An architecture. `exporter`: torchscript or dynamo.
+
+    `has_ties`: its rows are sorted by scores, which random weights make equal, in an order that each runtime chooses;
+    it is compared with onnxruntime on the exported file instead of with PyTorch.
+    """
 
     family: str
     make: Callable[[], torch.nn.Module]
@@ -51,6 +55,7 @@ class Entry:
     exporter: str = "torchscript"
     opset: int = 17
     axes: Mapping[str, Axes] = field(default_factory=dict)  # where sizes of several inputs are one size
+    has_ties: bool = False
 
 
 def image(first: int, second: int = 0, channels: int = 3, batch: tuple[int, int] = (1, 1)) -> dict[str, Input]:

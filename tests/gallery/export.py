@@ -56,6 +56,7 @@ def export(entry: Entry, folder: Path) -> None:
         "outputs": [item.name for item in graph.output],
         "parameters": sum(parameter.numel() for parameter in module.parameters()),
         "sizes": len(data),
+        "has_ties": entry.has_ties,
     }
     (folder / "case.json").write_text(json.dumps(case, indent=1))
 

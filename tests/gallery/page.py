@@ -13,7 +13,9 @@ INTRODUCTION = """# Gallery
 
 Architectures of torchvision, timm and transformers, and some that people write themselves, with random weights:
 exported to ONNX by PyTorch, built for the host in single precision, and compared with PyTorch. Where an
-architecture accepts several sizes, one library is built for all of them and compared at two. The cosine similarity
+architecture accepts several sizes, one library is built for all of them and compared at two. Detectors of torchvision
+sort boxes by scores; random weights make many equal, and each runtime puts these into an order of its own, so that
+they are compared with onnxruntime on the exported file. The cosine similarity
 is the smallest of all outputs and sizes; *correct* means at least 0.9999. Times are medians with one thread at the
 first size; Lathe and onnxruntime take turns in one process. The images are small, so that the run is short: times
 in applications differ. Rows without a time were executed by the library with all operators.

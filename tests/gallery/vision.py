@@ -169,17 +169,24 @@ ENTRIES = {
         lambda: Outputs(torchvision.models.get_model("fcn_resnet50", weights=None, weights_backbone=None), ["out"]),
         image(64, 97),
     ),
-    "ssdlite320_mobilenet_v3_large": Entry("detection", _detector("ssdlite320_mobilenet_v3_large"), image(320)),
-    "ssd300_vgg16": Entry("detection", _detector("ssd300_vgg16"), image(300)),
+    "ssdlite320_mobilenet_v3_large": Entry(
+        "detection", _detector("ssdlite320_mobilenet_v3_large"), image(320), has_ties=True
+    ),
+    "ssd300_vgg16": Entry("detection", _detector("ssd300_vgg16"), image(300), has_ties=True),
     "fasterrcnn_mobilenet_v3_large_320_fpn": Entry(
-        "detection", _detector("fasterrcnn_mobilenet_v3_large_320_fpn", min_size=128, max_size=192), image(128)
+        "detection",
+        _detector("fasterrcnn_mobilenet_v3_large_320_fpn", min_size=128, max_size=192),
+        image(128),
+        has_ties=True,
     ),
     "retinanet_resnet50_fpn": Entry(
-        "detection", _detector("retinanet_resnet50_fpn", min_size=128, max_size=192), image(128)
+        "detection", _detector("retinanet_resnet50_fpn", min_size=128, max_size=192), image(128), has_ties=True
     ),
-    "fcos_resnet50_fpn": Entry("detection", _detector("fcos_resnet50_fpn", min_size=128, max_size=192), image(128)),
+    "fcos_resnet50_fpn": Entry(
+        "detection", _detector("fcos_resnet50_fpn", min_size=128, max_size=192), image(128), has_ties=True
+    ),
     "maskrcnn_resnet50_fpn": Entry(
-        "detection", _detector("maskrcnn_resnet50_fpn", min_size=128, max_size=192), image(128)
+        "detection", _detector("maskrcnn_resnet50_fpn", min_size=128, max_size=192), image(128), has_ties=True
     ),
     "keypointrcnn_resnet50_fpn": Entry(
         "detection",
@@ -189,6 +196,7 @@ ENTRIES = {
             )
         ),
         image(128),
+        has_ties=True,
     ),
     "raft_small": Entry(
         "optical flow",

@@ -12,6 +12,9 @@ import sys
 import warnings
 from typing import Any
 
+#: Tried one after the other as examples of numbers: counts, factors, and rates of audio.
+_NUMBERS = (1, 2, 16, 8000, 16000, 0)
+
 
 def main() -> int:
     order: dict[str, Any] = json.loads(sys.argv[1])
@@ -46,15 +49,16 @@ def _from_script(order: dict[str, Any]) -> None:
     import torch
 
     script = torch.jit.load(order["file"], map_location="cpu").eval()
-    known = [argument.name for argument in script.forward.schema.arguments[1:]]
+    known = {argument.name: argument.type for argument in script.forward.schema.arguments[1:]}
     given = {item["name"]: item for item in order["inputs"]}
     if unknown := sorted(given.keys() - set(known)):
         raise ValueError(f"forward has no argument {', '.join(unknown)}: its arguments are {', '.join(known)}")
     names = [name for name in known if name in given]
     generator = torch.Generator().manual_seed(0)
-    examples = tuple(_example(given[name], generator) for name in names)
-    with torch.no_grad():
-        outputs = script(*examples)
+    numbers = {name: kind for name in names if (kind := _kind_of_number(known[name]))}
+    if numbers or len(names) < len(known):
+        script = _called_with_tensors(script, names, numbers)
+    examples, outputs = _examples(script, [given[name] for name in names], numbers, generator)
     count = len(outputs) if isinstance(outputs, (tuple, list)) else 1
     torch.onnx.export(
         script,
@@ -65,6 +69,46 @@ def _from_script(order: dict[str, Any]) -> None:
         output_names=_output_names(count),
         dynamic_axes={name: {axis: f"{name}_{axis}" for axis in given[name]["bounded"]} for name in names},
     )
+
+
+def _kind_of_number(type_: Any) -> str:
+    """The Python type of an argument that is a number; empty where it is none."""
+    kind = str(type_).removeprefix("Optional[").removesuffix("]")
+    return kind if kind in ("int", "float", "bool") else ""
+
+
+def _called_with_tensors(script: Any, names: list[str], numbers: dict[str, str]) -> Any:
+    """A program that takes tensors of one element where `script` takes numbers; arguments not named keep defaults."""
+    import torch
+
+    class Called(torch.jit.ScriptModule):  # type: ignore[misc, name-defined, unused-ignore]
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = script
+
+    given = [f"{name}={numbers[name]}({name}.flatten()[0])" if name in numbers else f"{name}={name}" for name in names]
+    called = Called()
+    called.define(f"def forward({', '.join(['self', *names])}):\n    return self.inner({', '.join(given)})\n")
+    return called.eval()
+
+
+def _examples(script: Any, inputs: list[dict[str, Any]], numbers: dict[str, str], generator: Any) -> tuple[Any, Any]:
+    """Examples that the program accepts, and what it gives: which numbers make sense is not in the file."""
+    import torch
+
+    tried = _NUMBERS if numbers else _NUMBERS[:1]
+    for place, number in enumerate(tried):
+        examples = tuple(_example(item, generator) for item in inputs)
+        for item, example in zip(inputs, examples, strict=True):
+            if item["name"] in numbers:
+                example.fill_(number)
+        try:
+            with torch.no_grad():
+                return examples, script(*examples)
+        except Exception:  # whatever the program raises
+            if place == len(tried) - 1:
+                raise
+    raise AssertionError
 
 
 def _output_names(count: int) -> list[str]:

@@ -67,7 +67,8 @@ def test_exported_modules_are_imported_and_compute_the_same(
 
 
 def test_both_formats_of_programs_were_exported() -> None:
-    assert PROGRAMS == ["pictures_exported", "pictures_script", "words_exported", "words_script"]
+    both = ["pictures_exported", "pictures_script", "words_exported", "words_script"]
+    assert sorted([*both, "rate_script", "scaled_script"]) == PROGRAMS
 
 
 @pytest.mark.parametrize(
@@ -120,6 +121,21 @@ def test_objections_of_pytorch_are_passed_on(tmp_path: Path, monkeypatch: pytest
     pretend(monkeypatch, tmp_path, "import os; os.kill(os.getpid(), 11)")
     with pytest.raises(ModelFileError, match="signal 11"):
         import_model(ImportRequest("model", program(tmp_path)))
+
+
+@pytest.mark.parametrize(
+    ("type_", "kind"),
+    [
+        ("int", "int"),
+        ("Optional[float]", "float"),
+        ("bool", "bool"),
+        ("Tensor", ""),
+        ("List[int]", ""),
+        ("Optional[Tensor]", ""),
+    ],
+)
+def test_arguments_that_are_numbers(type_: str, kind: str) -> None:
+    assert torch_process._kind_of_number(type_) == kind
 
 
 def test_the_line_that_tells_what_happened() -> None:

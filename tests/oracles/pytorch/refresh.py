@@ -57,6 +57,31 @@ class Words(nn.Module):
         return nn.functional.scaled_dot_product_attention(*heads)
 
 
+class Numbers(nn.Module):
+    """A number says which branch is taken and how often something is repeated; others keep their defaults."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = nn.Linear(4, 3), nn.Linear(4, 3)
+
+    def forward(self, x: torch.Tensor, rate: int, scale: float = 2.0, shifted: bool = False) -> torch.Tensor:
+        y = self.first(x) if rate == 16000 else self.second(x)
+        for number in range(rate % 5):
+            y = torch.tanh(y) + number
+        if shifted:
+            y = y + 1
+        return y * scale
+
+
+def scripts() -> dict[str, tuple[nn.Module, dict[str, torch.Tensor], dict[str, float]]]:
+    """Modules that only a script holds, tensors, and numbers, which are given as tensors of one element."""
+    x = {"x": torch.randn(2, 4)}
+    return {
+        "rate": (Numbers(), x, {"rate": 16000}),
+        "scaled": (Numbers(), x, {"rate": 8003, "scale": 0.5}),
+    }
+
+
 def programs() -> dict[str, tuple[nn.Module, dict[str, torch.Tensor]]]:
     """Modules, and inputs by the names of their arguments."""
     pictures = {"image": torch.randn(2, 3, 16, 12), "scale": torch.rand(2, 1)}
@@ -95,6 +120,14 @@ def main() -> None:
             script = Path(folder) / f"{name}.pt"
             torch.jit.trace(module, tuple(inputs.values())).save(script)
             write(name, "script", script, inputs)
+        for name, (module, inputs, numbers) in scripts().items():
+            script = Path(folder) / f"{name}.pt"
+            torch.jit.script(module.eval()).save(script)
+            tensors = inputs | {key: torch.tensor([number]) for key, number in numbers.items()}
+            arrays = {key: value.numpy() for key, value in tensors.items()}
+            arrays["output_0"] = module(**inputs, **numbers).numpy()
+            np.savez_compressed(FOLDER / f"{name}.npz", **arrays)
+            write(name, "script", script, tensors)
     versions = {package.__name__: package.__version__ for package in (torch, onnx, onnxscript)}
     (FOLDER / "versions.json").write_text(json.dumps(versions, indent=1) + "\n", encoding="utf-8")
 
