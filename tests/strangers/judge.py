@@ -27,6 +27,7 @@ from tests.strangers import oracle
 
 RTOL = 2e-4
 ATOL = 2e-5
+_FEW = 0.005  # of the values of an output
 _MORE_DRAWS = 30  # before a model is called wrong: rounding may turn an output over that a few noises left alone
 
 Feeds = Mapping[str, Array]
@@ -189,7 +190,11 @@ def _compare(case: Case, stage: str, compute: Callable[[Feeds], Sequence[Array]]
 
 
 def difference(wanted: Array, found: Array, rtol: float, atol: float, real: Array | None = None) -> str:
-    """What is wrong with an output; empty where nothing is."""
+    """What is wrong with an output; empty where nothing is.
+
+    `real`: see Run. A value that one step of rounding turns over inside of a model of a few bits may be as far from the
+    real one as the framework's own values are elsewhere, where no more than a few values are.
+    """
     if wanted.shape != found.shape:
         return f"has the shape {list(found.shape)}, not {list(wanted.shape)}"
     if wanted.dtype != found.dtype:
@@ -206,8 +211,12 @@ def difference(wanted: Array, found: Array, rtol: float, atol: float, real: Arra
         if real is not None:
             exact = real[finite].astype(np.float64)
             errors = np.minimum(errors, np.abs(other - exact) - np.abs(right - exact))
-        error = float(np.max(errors, initial=0))
         limit = atol + rtol * float(np.max(np.abs(right), initial=0))
+        if real is not None:
+            far = errors > limit
+            if np.sum(far) <= far.size * _FEW and np.max(np.abs(other - exact)) <= np.max(np.abs(right - exact)):
+                errors = np.where(far, 0, errors)
+        error = float(np.max(errors, initial=0))
     return "" if error <= limit else f"is off by {error:.3g}, above {limit:.3g}"
 
 

@@ -78,6 +78,20 @@ def test_what_rounds_less_than_the_framework_is_right() -> None:
     assert difference(rounded, np.array([1.0, 2.2, 3.0]), 0, 0.05, real) == "is off by 0.2, above 0.05"
 
 
+def test_a_value_of_few_bits_that_a_step_turns_over_is_right() -> None:
+    """One of 300 values may be as far from the real one as the framework is at its worst, not two, and not farther."""
+    real = np.arange(300, dtype=np.float32)
+    rounded = real.copy()
+    rounded[7] += 1
+    found = real.copy()
+    found[100] += 1
+    assert not difference(rounded, found, 0, 0.05, real)
+    found[100] += 1
+    assert difference(rounded, found, 0, 0.05, real) == "is off by 2, above 0.05"
+    found[100:102] = real[100:102] + 1
+    assert difference(rounded, found, 0, 0.05, real) == "is off by 1, above 0.05"
+
+
 def test_what_rounding_decides_is_not_wrong(library: Library, tmp_path: Path) -> None:
     """The largest of sums that are all 1 but for rounding: seed 2000559, shrunk."""
     graph = """<ir_version: 9, opset_import: ["" : 17]> g (float[N0,2,4,L1] x) => (y) {
