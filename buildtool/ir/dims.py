@@ -269,6 +269,37 @@ def _extreme(op: DimOp, left: Dim, right: Dim) -> Dim | None:
     return left if (first <= second) == (op is DimOp.MIN) else right
 
 
+def _terms(dim: Dim) -> tuple[dict[Dim, int], int]:
+    """A sum as its terms, each with how often it is added, and its number."""
+    if isinstance(dim, int):
+        return {}, dim
+    if dim.op is DimOp.MUL and isinstance(dim.right, int):
+        terms, number = _terms(dim.left)
+        return {term: count * dim.right for term, count in terms.items()}, number * dim.right
+    return ({dim: 1}, 0) if dim.op not in (DimOp.ADD, DimOp.SUB) else _sum_of(dim.op, dim.left, dim.right)
+
+
+def _sum_of(op: DimOp, left: Dim, right: Dim) -> tuple[dict[Dim, int], int]:
+    (terms, number), (others, other) = _terms(left), _terms(right)
+    sign = 1 if op is DimOp.ADD else -1
+    for term, count in others.items():
+        terms[term] = terms.get(term, 0) + sign * count
+    return terms, number + sign * other
+
+
+def _without_opposites(op: DimOp, left: Dim, right: Dim) -> Dim | None:
+    """A sum or difference in which terms cancel, where at most one is left: `(n // 2 + 1) - n // 2` is 1."""
+    sides = _terms(left)[0].keys() & _terms(right)[0].keys()
+    if not sides:
+        return None
+    terms, number = _sum_of(op, left, right)
+    rest = {term: count for term, count in terms.items() if count}
+    if len(rest) > 1 or all(terms[term] for term in sides) or any(count < 0 for count in rest.values()):
+        return None
+    parts = [combine(DimOp.MUL, term, count) for term, count in rest.items()]
+    return combine(DimOp.ADD, parts[0], number) if parts else number
+
+
 def combine(op: DimOp, left: Dim, right: Dim) -> Dim:
     """`left op right`, folded where possible. ValueError where a divisor is not positive."""
     if isinstance(left, int) and isinstance(right, int):
@@ -282,6 +313,10 @@ def combine(op: DimOp, left: Dim, right: Dim) -> Dim:
         rounded = _rounded_up(left, right) or _rounded_up(right, left)
         if rounded is not None:
             return rounded
+    if op in (DimOp.ADD, DimOp.SUB) and isinstance(left, DimExpr) and isinstance(right, DimExpr):
+        cancelled = _without_opposites(op, left, right)
+        if cancelled is not None:
+            return cancelled
     if op in (DimOp.MIN, DimOp.MAX):
         extreme = _extreme(op, left, right)
         if extreme is not None:
