@@ -15,7 +15,7 @@ import numpy as np
 from buildtool.importers.builder import Tensor
 from buildtool.importers.interpolation import COORDINATES, AxisResize, cubic, linear, nearest, taps
 from buildtool.importers.onnx.registry import handler
-from buildtool.importers.resizing import scale_of_sizes
+from buildtool.importers.resizing import MOST_PLACES, scale_of_sizes
 from buildtool.importers.run_time_resizing import COORDINATES as OPEN_COORDINATES
 from buildtool.importers.run_time_resizing import RunTimeAxis
 from buildtool.importers.spatial import NO_ACTIVATION, from_channels_last, to_channels_last
@@ -198,7 +198,7 @@ def _same_places(step: Step, wanted: _Resize) -> bool:
     """Whether resize2d takes the elements that are nearest, where the sizes are known."""
     words = ("nearest", wanted.coordinates, wanted.rounding)
     for old, new, scale in zip(step.input(0).shape[2:], wanted.sizes[2:], wanted.scales[2:], strict=True):
-        if not isinstance(old, int) or not isinstance(new, int) or old < 1 or new < 1:
+        if not isinstance(old, int) or not isinstance(new, int) or old < 1 or not 1 <= new <= MOST_PLACES:
             continue
         own = Resize2d((new, new), (scale, scale), *words).places(old, new, scale)
         if not np.array_equal(own, nearest(AxisResize(old, new, scale, wanted.coordinates), wanted.rounding)):
