@@ -33,7 +33,7 @@ def softly_apart(step: Step, boxes: Tensor, scores: Tensor, limits: SoftLimits) 
     count = scores.shape[0]
     rounds = bounds(minimum(count, limits.most))[1]
     step.check_table(rounds)
-    corners = _Corners.of(step, boxes)
+    corners = Corners.of(step, boxes)
     region = Region()
     start = _alive(step, scores, limits, None)
     first = _any_left(step, start)
@@ -70,7 +70,7 @@ def _any_left(step: Step, scores: Tensor) -> Tensor:
 
 
 @dataclass(frozen=True)
-class _Corners:
+class Corners:
     """All boxes: their lower and upper corners [2, N], areas [N], and numbers [N] (s64)."""
 
     low: Tensor
@@ -79,7 +79,7 @@ class _Corners:
     numbers: Tensor
 
     @classmethod
-    def of(cls, step: Step, boxes: Tensor) -> _Corners:
+    def of(cls, step: Step, boxes: Tensor) -> Corners:
         count = boxes.shape[0]
         columns = step.transpose(boxes, (1, 0))
         first, second = (step.emit("slice", columns, starts=(at, 0), steps=(1, 1), sizes=(2, count)) for at in (0, 2))

@@ -171,6 +171,7 @@ prior_box = prior_box | Input Image | Boxes Variances
 box_coder = box_coder | PriorBox PriorBoxVar TargetBox | OutputBox
 yolo_box = yolo_box | X ImgSize | Boxes Scores
 multiclass_nms3 = multiclass_nms3 | BBoxes Scores RoisNum | Out Index NmsRoisNum
+matrix_nms = matrix_nms | BBoxes Scores | Out Index RoisNum
 rnn = rnn | Input PreState WeightList SequenceLength | Out DropoutState State Reserve
 quantize_linear = quantize_linear | X Scale ZeroPoint | Y
 dequantize_linear = dequantize_linear | X Scale ZeroPoint | Y

@@ -261,7 +261,22 @@ def _suppression() -> list[Case]:
     found = {"BBoxes": many, "Scores": random(1, 3, 20, low=0, high=1, seed=8)}
     rows = {"Out": 1, "Index": 1, "NmsRoisNum": 1}
     whole_numbers = {"Index": "int32", "NmsRoisNum": "int32"}
+    falling = {"background_label": 0, "score_threshold": 0.2, "post_threshold": 0.3, "nms_top_k": 12, "keep_top_k": 6}
+    falling |= {"normalized": True, "use_gaussian": False, "gaussian_sigma": 2.0}
+    others = {"background_label": -1, "nms_top_k": -1, "keep_top_k": -1, "post_threshold": 0.0, "use_gaussian": True}
+    unlike = {
+        "BBoxes": many,
+        "Scores": np.random.default_rng(9).permutation(60).reshape(1, 3, 20).astype(np.float32) / 60,
+    }
+    twice = np.concatenate([many[:, :10]] * 2, axis=1)  # what lies on another box divides by 0
+    none = {"post_threshold": 2.0}
+    found_rows = {"Out": 1, "Index": 1, "RoisNum": 1}
+    numbers = {"Index": "int32", "RoisNum": "int32"}
     return [
+        Case("matrix_nms", unlike, falling, outputs=found_rows, dtypes=numbers),
+        Case("matrix_nms", unlike, {**falling, **others}, outputs=found_rows, dtypes=numbers, suffix="gaussian"),
+        Case("matrix_nms", {**unlike, "BBoxes": twice}, falling, outputs=found_rows, dtypes=numbers, suffix="twice"),
+        Case("matrix_nms", unlike, {**falling, **none}, outputs=found_rows, dtypes=numbers, suffix="none"),
         Case("multiclass_nms3", found, nms, outputs=rows, dtypes=whole_numbers),
         Case(
             "multiclass_nms3",
