@@ -43,6 +43,8 @@ COMMANDS = {
     "quantize-stat": "Convert the log of lathe run --quantize-stat to a range file.",
     "train": "Train networks for the MAX78000, MAX78002 and K210.",
     "encrypt": "Encrypt model files, each into `<file>.enc`.",
+    "sign": "Sign libraries and models, each in `<file>.sig`.",
+    "verify": "Verify the signatures of libraries and models.",
     "package": "Build the firmware of a deployment file, and pack it for the flash memory of a board.",
     "merge-opencl": "Merge files that `lathe tune` made: tuned parameters of GPUs, or their compiled programs.",
     "devices": "List the devices that models can run on, and their properties. Does not reserve devices.",
