@@ -3,6 +3,8 @@
 A Winograd convolution does fewer multiplications, but has to transform inputs and outputs, and reads filters that
 became larger when they were transformed. Per convolution the estimate adds up these three; the filters of all
 convolutions together may not make the model larger than `GROWTH` times itself.
+
+Of 8 bits there are small tiles only, whose filters have 16 bits: 32 bytes instead of 9.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from itertools import pairwise
 
 from buildtool.ir.dims import bounds
 from buildtool.ir.graph import Graph, Node
+from buildtool.ir.types import DType
 from buildtool.ops.conv2d import Conv2d
 
 GROWTH = 1.8  # of the constants of a model, at most
@@ -30,23 +33,33 @@ def label(position: int, name: str) -> str:
 
 
 @dataclass(frozen=True)
+class ByteCosts:
+    """The same where there are 8 bits, as multiples of one multiply-accumulate in a matrix product of bytes."""
+
+    product: float = 1.0  # of 16 bits
+    transform: float = 2.0
+    weight: float = 2.0  # per byte
+
+
+@dataclass(frozen=True)
 class Costs:
     """What one step of each kind takes, as multiples of one multiply-accumulate in a matrix product."""
 
     transform: float = 19.0  # per channel of one point of one tile, input or output
     weight: float = 20.0  # per number that is read from memory
+    bytes: ByteCosts | None = None  # None: the best kernels for bytes are no slower than any that transform
 
 
 @dataclass(frozen=True)
 class _Way:
     algorithm: str
     cost: float
-    weights: int  # numbers
+    weights: int  # bytes, as `graph` has the filters
 
 
-def everywhere(graph: Graph, algorithm: str) -> Mapping[Node, str]:
+def everywhere(graph: Graph, algorithm: str, costs: Costs | None = None) -> Mapping[Node, str]:
     """This algorithm for all nodes that it can compute, whatever it costs: to measure it."""
-    costs = Costs()
+    costs = costs or Costs()
     able = (node for node in graph.walk() for way in _ways(node, (2, 4), costs) if way.algorithm == algorithm)
     return dict.fromkeys(able, algorithm) if algorithm != DIRECT else {}
 
@@ -69,7 +82,7 @@ def choose(
     # The gains of measured and of estimated nodes compete for the same room, so they need one unit.
     pace = _pace(times, sizes, costs)
     constants = {value: 0 for node in graph.walk() for value in node.inputs if value.constant is not None}
-    room = (GROWTH - 1) * sum(value.constant.size for value in constants if value.constant is not None)
+    room = (GROWTH - 1) * sum(value.constant.nbytes for value in constants if value.constant is not None)
     steps: list[tuple[float, int, int, Node, _Way, _Way]] = []
     for number, node in enumerate(graph.walk()):
         ways = [_as_measured(way, times.get(node, {}), pace) for way in _ways(node, sizes, costs)]
@@ -117,11 +130,17 @@ def _ways(node: Node, tiles: tuple[int, ...], costs: Costs) -> Iterator[_Way]:
     if (height, width, op.groups) != (3, 3, 1) or set(op.strides) != {1} or set(op.dilations) != {1}:
         return
     batch, rows, columns, _ = (bounds(dim)[1] for dim in node.outputs[0].type.shape)
-    products = inputs * outputs
-    direct = batch * rows * columns * 9 * products + costs.weight * 9 * products
-    yield _Way(DIRECT, direct, 9 * products)
+    products, pixels = inputs * outputs, batch * rows * columns
+    if node.inputs[1].type.quant is None:
+        size, wide, own = node.inputs[1].constant.itemsize, 1, ByteCosts(1.0, costs.transform, costs.weight)
+    elif costs.bytes is None or node.inputs[1].type.dtype is not DType.S8:
+        return
+    else:
+        size, wide, own, tiles = 1, 2, costs.bytes, tuple(tile for tile in tiles if tile == 2)
+    yield _Way(DIRECT, (pixels + own.weight) * 9 * products, 9 * products * size)
     for tile in tiles:
         points = (tile + 2) ** 2
         count = batch * -(-rows // tile) * -(-columns // tile)
-        work = count * points * (products + costs.transform * (inputs + outputs))
-        yield _Way(f"winograd{tile}", work + costs.weight * points * products, points * products)
+        work = count * points * (own.product * products + own.transform * (inputs + outputs))
+        stored = points * wide * products  # numbers, or bytes
+        yield _Way(f"winograd{tile}", work + own.weight * stored, stored * size)

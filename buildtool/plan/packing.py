@@ -160,17 +160,61 @@ def _winograd(code: int, tile: int, width: int) -> None:
         plain = np.einsum("ia,jb,aboc->oijc", back, back, split[:, :, :outputs])
         return np.ascontiguousarray(plain, dtype=array.dtype)
 
-    def fits(node: Node) -> bool:
-        op = node.op
-        if op.name != "conv2d" or node.inputs[INPUT].constant is None:
-            return False
-        window = node.inputs[INPUT].type.shape[1:3]
-        return window == (3, 3) and all(
-            set(np.atleast_1d(getattr(op, name))) == {1} for name in ("strides", "dilations", "groups")
-        )
-
     name = f"winograd{tile}_{width}"
-    PACKINGS[name] = Packing(name, code, pack, unpack, fits)
+    PACKINGS[name] = Packing(name, code, pack, unpack, _transformable)
+
+
+def _transformable(node: Node) -> bool:
+    """Whether the node is a convolution 3x3 that Winograd's minimal filtering can do."""
+    op = node.op
+    if op.name != "conv2d" or node.inputs[INPUT].constant is None:
+        return False
+    window = node.inputs[INPUT].type.shape[1:3]
+    return window == (3, 3) and all(
+        set(np.atleast_1d(getattr(op, name))) == {1} for name in ("strides", "dilations", "groups")
+    )
+
+
+MOST_SUMMED = 3640  # channels, of which four times a sum of 9 products of bytes each stays below 2^31
+
+
+def _winograd_of_bytes(code: int) -> None:
+    """s8 filters of 3x3, transformed to integers of 16 bits: 2G g (2G)^T, four times what floats become.
+
+    [panels of 8 outputs, 16 points, channels in fours, 16 bytes]: of two channels after the other, s16 of 8 outputs, of
+    each both channels.
+    """
+    transform = (2 * _TRANSFORMS[2]).astype(np.int64)
+    width, depth = 8, 4
+
+    def pack(array: Array, node: Node) -> Array:
+        outputs, _, _, channels = array.shape
+        panels, steps = -(-outputs // width), -(-channels // depth)
+        padded = np.zeros((16, panels * width, steps * depth), "<i2")
+        points = np.einsum("ai,bj,oijc->aboc", transform, transform, array.astype(np.int64))
+        padded[:, :outputs, :channels] = points.reshape(16, outputs, channels)
+        split = padded.reshape(16, panels, width, steps * depth // 2, 2).transpose(1, 0, 3, 2, 4)
+        return np.ascontiguousarray(split).view(np.int8).reshape(panels, 16, steps * depth, 2 * width)
+
+    def unpack(array: Array, node: Node) -> Array:
+        outputs = _outputs(node)
+        (channels,) = static(node.inputs[0].type.shape[-1:])
+        panels, steps = -(-outputs // width), -(-channels // depth)
+        if array.shape != (panels, 16, steps * depth, 2 * width) or array.dtype != np.int8:
+            raise ValueError(f"its shape does not match transformed filters for {outputs} outputs")
+        split = np.ascontiguousarray(array).view("<i2").reshape(panels, 16, steps * depth // 2, width, 2)
+        points = split.transpose(1, 0, 3, 2, 4).reshape(4, 4, panels * width, steps * depth)
+        # Twice the outer taps are points, twice the inner one is the difference of the other two.
+        back = np.array([[1, 0, 0, 0], [0, 1, -1, 0], [0, 0, 0, 1]])
+        plain = np.einsum("ia,jb,aboc->oijc", back, back, points[:, :, :outputs, :channels].astype(np.int64))
+        return np.ascontiguousarray(plain // 4, dtype=np.int8)
+
+    def fits(node: Node) -> bool:
+        channels = node.inputs[INPUT].type.shape[-1]
+        return _transformable(node) and isinstance(channels, int) and channels <= MOST_SUMMED
+
+    name = f"winograd2_signed{width}"
+    PACKINGS[name] = Packing(name, code, pack, unpack, fits, stored=True)
 
 
 def _bytes(name: str, code: int, width: int, depth: int) -> None:
@@ -212,3 +256,4 @@ for _code, _width in enumerate((4, 8, 16)):
     _winograd(4 + _code, 2, _width)
     _winograd(7 + _code, 4, _width)
 _bytes("signed", 11, 16, 4)
+_winograd_of_bytes(12)

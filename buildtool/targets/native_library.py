@@ -215,7 +215,7 @@ def _dsp_sources(programs: Sequence[TargetProgram]) -> DspSources | None:
 
 def _algorithms(model: ModelSource, abi: str, costs: algorithms.Costs) -> Mapping[Node, str]:
     if model.everywhere is not None:
-        return algorithms.everywhere(model.graph, model.everywhere)
+        return algorithms.everywhere(model.graph, model.everywhere, costs)
     chosen = algorithms.choose(model.graph, model.winograd, costs, measured=model.measured.get(abi))
     if model.winograd is not None:
         return chosen

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from types import MappingProxyType
 
-from buildtool.plan.algorithms import Costs
+from buildtool.plan.algorithms import ByteCosts, Costs
 from buildtool.targets.protocol import AbiCapabilities
 
 X86_64 = AbiCapabilities(isas=("vnni", "avx512", "avx2", "portable"), baseline=("portable",), machine="x86_64")
@@ -32,7 +32,12 @@ ARM_ANDROID = replace(ARMHF, baseline=("portable",), machine="")
 # Modules for browsers and Node. What a module holds, an engine checks before it runs any of it: a module with vectors
 # needs an engine with vectors, and no processor is asked.
 WASM32 = AbiCapabilities(isas=("portable",), baseline=("portable",), machine="wasm32", object_format="wasm")
-WASM32_SIMD = replace(WASM32, isas=("simd128", "portable"), baseline=("simd128", "portable"))
+WASM32_SIMD = replace(
+    WASM32,
+    isas=("simd128", "portable"),
+    baseline=("simd128", "portable"),
+    costs=Costs(bytes=ByteCosts()),
+)
 
 
 def host(machine: str) -> AbiCapabilities:

@@ -62,10 +62,11 @@ enum class Packing : uint8_t {
   kWinograd4x4,
   kWinograd4x8,
   kWinograd4x16,
-  kFormer,   // of which nothing is left
-  kSigned16  // see byte_state.h
+  kFormer,           // of which nothing is left
+  kSigned16,         // see byte_state.h
+  kWinograd2Signed8  // see conv2d_s8_winograd2.cc
 };
-constexpr Packing kLastPacking = Packing::kSigned16;
+constexpr Packing kLastPacking = Packing::kWinograd2Signed8;
 LATHE_INLINE constexpr uint32_t PackingBit(Packing packing) { return uint32_t{1} << static_cast<int>(packing); }
 
 // Stored numbers stand for real ones: scale * (number - zero). One of each for all, or for every element of an axis.

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from buildtool.ir.graph import Graph, Node, Value
-from buildtool.ir.types import DType, TensorType
+from buildtool.ir.types import DType, QuantType, TensorType
 from buildtool.ops.conv2d import Conv2d
 from buildtool.plan import algorithms
+from buildtool.targets.processors import ABIS
 
 
 def add_convolution(
@@ -122,7 +123,40 @@ def test_what_each_way_costs_and_stores() -> None:
     _, (node,) = network(8, 4)
     ways = {way.algorithm: (way.cost, way.weights) for way in algorithms._ways(node, (2, 4), algorithms.Costs())}
     assert ways == {
-        "": (64 * 9 * 16 + 20 * 9 * 16, 9 * 16),
-        "winograd2": (16 * 16 * (16 + 19 * 8) + 20 * 16 * 16, 16 * 16),
-        "winograd4": (4 * 36 * (16 + 19 * 8) + 20 * 36 * 16, 36 * 16),
+        "": (64 * 9 * 16 + 20 * 9 * 16, 4 * 9 * 16),
+        "winograd2": (16 * 16 * (16 + 19 * 8) + 20 * 16 * 16, 4 * 16 * 16),
+        "winograd4": (4 * 36 * (16 + 19 * 8) + 20 * 36 * 16, 4 * 36 * 16),
     }
+
+
+def of_bytes(node: Node) -> None:
+    filters = node.inputs[1].constant
+    assert filters is not None
+    quant = QuantType((1.0,), (0,))
+    type_ = TensorType(DType.S8, filters.shape, quant)
+    node.inputs[1] = Value("w", type_, (), filters.astype(np.int8))
+
+
+def test_bytes_have_small_tiles_where_there_are_kernels() -> None:
+    """8x8 pixels, 4 channels in and out: a filter takes 32 bytes instead of 9."""
+    _, (node,) = network(8, 4)
+    of_bytes(node)
+    assert list(algorithms._ways(node, (2, 4), algorithms.Costs())) == []
+    costs = algorithms.Costs(bytes=algorithms.ByteCosts(product=2.0, transform=3.0, weight=5.0))
+    ways = {way.algorithm: (way.cost, way.weights) for way in algorithms._ways(node, (2, 4), costs)}
+    assert ways == {
+        "": (64 * 9 * 16 + 5 * 9 * 16, 9 * 16),
+        "winograd2": (16 * 16 * (2 * 16 + 3 * 8) + 5 * 32 * 16, 32 * 16),
+    }
+    assert [way.algorithm for way in algorithms._ways(node, (4,), costs)] == [""]
+
+
+def test_bytes_are_transformed_where_it_pays() -> None:
+    costs = ABIS["wasm32-simd"].costs
+    for channels, expected in ((64, {"winograd2"}), (3, set())):
+        graph, (node,) = network(56, channels)
+        of_bytes(node)
+        ballast(graph, 10**6)
+        assert set(algorithms.choose(graph, costs=costs).values()) == expected
+        assert algorithms.choose(graph, 0, costs) == {}
+        assert algorithms.choose(graph) == {}  # nor where there are no kernels

@@ -7,10 +7,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from buildtool.ir.dims import static
 from buildtool.ir.graph import Graph, Node, Value
 from buildtool.ir.types import DType, QuantType, TensorType
 from buildtool.ops.conv2d import Conv2d
-from buildtool.plan.packing import PACKINGS, by_code, packable
+from buildtool.plan.packing import MOST_SUMMED, PACKINGS, by_code, packable
 from tests.plan.graphs import add_input, make
 
 
@@ -132,6 +133,46 @@ def test_bytes(node_of: Callable[[], Node]) -> None:
     assert np.array_equal(first[:8, :depth], plain.reshape(plain.shape[0], -1, plain.shape[-1])[:8, 0, :depth])
 
 
+def stored_convolution(outputs: int, channels: int, **change: int) -> Node:
+    """One whose filters are bytes, the first of them as small as can be."""
+    node = convolution(outputs, channels, **change)
+    shape = static(node.inputs[1].type.shape)
+    plain = np.random.default_rng(7).integers(-128, 128, shape).astype(np.int8)
+    plain[0] = -128
+    node.inputs[1] = Value("w", TensorType(DType.S8, shape, QuantType((1.0,), (0,))), (), plain)
+    return node
+
+
+@pytest.mark.parametrize(("outputs", "channels"), [(1, 1), (8, 4), (17, 9), (33, 64)])
+def test_bytes_transformed_to_integers(outputs: int, channels: int) -> None:
+    """Four times what floats become, nothing of it rounded."""
+    node, packing = stored_convolution(outputs, channels), PACKINGS["winograd2_signed8"]
+    plain = constant_of(node)
+    assert packable(node, packing.name)
+    packed = packing.pack(plain, node)
+    panels, depth = -(-outputs // 8), -(-channels // 4) * 4
+    assert packed.dtype == np.int8
+    assert packed.shape == (panels, 16, depth, 16)
+    assert np.array_equal(packing.unpack(packed, node), plain)
+    words = packed.view("<i2").reshape(panels, 16, depth // 2, 8, 2).astype(int)
+    assert abs(words).max() == 9 * 128
+    patch = np.random.default_rng(3).integers(-128, 128, (4, 4))
+    for output, channel in ((0, 0), (outputs - 1, channels - 1)):
+        points = words[output // 8, :, channel // 2, output % 8, channel % 2].reshape(4, 4)
+        result = OUTPUTS[2] @ (points * (INPUTS[2] @ patch @ INPUTS[2].T)) @ OUTPUTS[2].T
+        filters = plain[output, :, :, channel].astype(int)
+        expected = [[np.sum(patch[i : i + 3, j : j + 3] * filters) for j in (0, 1)] for i in (0, 1)]
+        assert np.array_equal(result, 4 * np.array(expected))
+
+
+def test_bytes_are_transformed_where_sums_hold_them() -> None:
+    assert packable(stored_convolution(1, MOST_SUMMED), "winograd2_signed8")
+    assert 4 * 9 * 128 * 128 * MOST_SUMMED < 2**31
+    assert not packable(stored_convolution(1, MOST_SUMMED + 1), "winograd2_signed8")
+    assert not packable(stored_convolution(8, 3, stride=2), "winograd2_signed8")
+    assert not packable(convolution(8, 3), "winograd2_signed8")
+
+
 def test_only_constants_that_the_packing_fits_are_packable() -> None:
     assert packable(convolution(8, 3), "panels8")
     assert packable(product(8, 3), "panels8")
@@ -157,9 +198,10 @@ def test_codes_are_those_of_the_format() -> None:
         "winograd4_8": 8,
         "winograd4_16": 9,
         "signed16": 11,
+        "winograd2_signed8": 12,
     }
     assert by_code(3) is PACKINGS["panels16"]
-    assert by_code(12) is None
+    assert by_code(13) is None
 
 
 @pytest.mark.parametrize("name", PACKINGS)

@@ -1,8 +1,9 @@
-// Every case file of a folder, run by the module of all kernels: prints failures by file as JSON. Arguments: the
-// module's .mjs, the folder, and the words at the end of the kernels' names that are wanted. What it checks is what
+// Every case file of a folder, run by the module of all kernels: prints failures and digests by file as JSON. Arguments:
+// the module's .mjs, the folder, and the words at the end of the kernels' names that are wanted. What it checks is what
 // native/tests/op_cases_test.cc checks with one thread; native/tests/op_cases_file.h specifies the files.
+import {createHash} from 'node:crypto';
 import {readFileSync, readdirSync} from 'node:fs';
-import {join} from 'node:path';
+import {basename, join} from 'node:path';
 import {pathToFileURL} from 'node:url';
 
 const [file, folder, ...isas] = process.argv.slice(2);
@@ -107,13 +108,17 @@ async function judge(path) {
       if (`${model.outputs[index].shape}` !== `${output.shape}`) return `output ${index} has another shape`;
     }
     const second = once();
-    return first.every((bytes, index) => Buffer.compare(bytes, second[index]) === 0) ? '' : 'a second run differs';
+    if (!first.every((bytes, index) => Buffer.compare(bytes, second[index]) === 0)) return 'a second run differs';
+    const name = basename(path, '.case'), digest = createHash('sha256');
+    first.forEach((bytes) => digest.update(bytes));
+    digests[name] = {kernel, digest: digest.digest('hex')};
+    return '';
   } finally {
     model.close();
   }
 }
 
-const failures = {};
+const failures = {}, digests = {};
 let passed = 0;
 for (const name of readdirSync(folder).filter((name) => name.endsWith('.case')).sort()) {
   let said;
@@ -125,4 +130,4 @@ for (const name of readdirSync(folder).filter((name) => name.endsWith('.case')).
   if (said) failures[name] = said;
   if (said === '') ++passed;
 }
-console.log(JSON.stringify({passed, failures}));
+console.log(JSON.stringify({passed, failures, digests}));

@@ -1,17 +1,8 @@
 #include "native/kernel/gemm/byte_panels.h"
-#include "native/kernel/quantised/quantised.h"
+#include "native/kernel/gemm/byte_store_portable.h"
 
 namespace lathe {
 namespace {
-
-// One sum as it is stored.
-inline int8_t RequantisedSum(const BytePanelState& state, int32_t sum, int64_t output, const int8_t* residual) {
-  float value = static_cast<float>(sum) * state.factors[output];
-  if (residual != nullptr) value += static_cast<float>(*residual - state.residual_zero) * state.residual_factor;
-  value = value < state.high ? value : state.high;
-  value = value > state.low ? value : state.low;
-  return Quantised<int8_t>(value, state.y_zero);
-}
 
 void SumPanel(const BytePanelShape& shape, const int8_t* const* rows, int64_t offset, const int8_t* packed,
               int32_t (&sums)[kBytePanel]) {
@@ -42,10 +33,9 @@ void RunByteTile(const BytePanelJob& job, const ByteTile& tile) {
       int32_t sums[kBytePanel] = {};
       SumPanel(shape, tile.rows + p, tile.group * shape.depth, packed, sums);
       for (int64_t j = 0; j < width; ++j) {
-        const uint32_t total = static_cast<uint32_t>(sums[j]) + static_cast<uint32_t>(state.starts[channel + j]);
         const int8_t* residual = tile.residual == nullptr ? nullptr : tile.residual + p * channels + first + j;
         tile.to[p * job.output_step + first + j] =
-            RequantisedSum(state, static_cast<int32_t>(total), channel + j, residual);
+            RequantisedSum(state, static_cast<uint32_t>(sums[j]), channel + j, residual);
       }
     }
   }

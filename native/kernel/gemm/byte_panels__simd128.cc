@@ -1,6 +1,7 @@
 #include <wasm_simd128.h>
 
 #include "native/kernel/gemm/byte_panels.h"
+#include "native/kernel/gemm/byte_store_simd128.h"
 
 // Bytes are widened to sixteen bits: an instruction multiplies two outputs with four of depth and adds neighbours, so
 // that a vector has two sums of each of two outputs, which are added at the end.
@@ -54,23 +55,10 @@ struct HalfPanel {
     }
   }
 
-  // Of two vectors of sums, four outputs in steps of y; `residual` may be null. See RequantisedSum in
-  // byte_panels__portable.cc.
+  // Of two vectors of sums, four outputs in steps of y; `residual` may be null.
   LATHE_INLINE v128_t Steps(v128_t a, v128_t b, int64_t at, const int8_t* residual) const {
-    v128_t sum = wasm_i32x4_add(wasm_i32x4_shuffle(a, b, 0, 2, 4, 6), wasm_i32x4_shuffle(a, b, 1, 3, 5, 7));
-    sum = wasm_i32x4_add(sum, wasm_v128_load(state.starts + channel + at));
-    v128_t value = wasm_f32x4_mul(wasm_f32x4_convert_i32x4(sum), wasm_v128_load(state.factors + channel + at));
-    if (residual != nullptr) {
-      const v128_t words = wasm_i16x8_extend_low_i8x16(wasm_v128_load32_zero(residual + at));
-      const v128_t steps = wasm_i32x4_sub(wasm_i32x4_extend_low_i16x8(words), wasm_i32x4_splat(state.residual_zero));
-      value = wasm_f32x4_add(value,
-                             wasm_f32x4_mul(wasm_f32x4_convert_i32x4(steps), wasm_f32x4_splat(state.residual_factor)));
-    }
-    value = wasm_f32x4_pmin(wasm_f32x4_splat(state.high), value);
-    value = wasm_f32x4_pmax(wasm_f32x4_splat(state.low), value);
-    // Adding 1.5 * 2^23 leaves the nearest integer in the lowest bits.
-    const v128_t whole = wasm_f32x4_add(value, wasm_f32x4_const_splat(12582912.0f));
-    return wasm_i32x4_add(whole, wasm_i32x4_splat(state.y_zero - 0x4b400000));
+    const v128_t sums = wasm_i32x4_add(wasm_i32x4_shuffle(a, b, 0, 2, 4, 6), wasm_i32x4_shuffle(a, b, 1, 3, 5, 7));
+    return StepsOf(state, sums, channel + at, residual == nullptr ? nullptr : residual + at);
   }
 
   // Eight outputs of a pixel.

@@ -160,8 +160,8 @@ Code ReadByteFactor(const PrepareContext& context, float from, float to, float* 
 
 }  // namespace
 
-Code PrepareBytePanels(PrepareContext& context, const ByteForm& form, int64_t joined, BytePanelState* state) {
-  const BytePanelShape shape = state->shape;
+Code PrepareByteResults(PrepareContext& context, BytePanelState* state, int32_t** made) {
+  const BytePanelShape& shape = state->shape;
   const Tensor& w = context.input(1);
   const int64_t outputs = shape.groups * shape.outputs;
   Stored x = {}, y = {};
@@ -203,6 +203,16 @@ Code PrepareBytePanels(PrepareContext& context, const ByteForm& form, int64_t jo
     LATHE_TRY(ReadByteFactor(context, residual.scale, y.scale, &state->residual_factor));
     state->residual_zero = residual.zero;
   }
+  state->starts = *made = starts;
+  state->factors = factors;
+  return Code::kOk;
+}
+
+Code PrepareBytePanels(PrepareContext& context, const ByteForm& form, int64_t joined, BytePanelState* state) {
+  const BytePanelShape shape = state->shape;
+  const Tensor& w = context.input(1);
+  int32_t* starts = nullptr;
+  LATHE_TRY(PrepareByteResults(context, state, &starts));
   state->shape.taps = shape.taps / joined;
   state->shape.depth = shape.depth * joined;
   state->packed = w.As<int8_t>();
@@ -215,8 +225,6 @@ Code PrepareBytePanels(PrepareContext& context, const ByteForm& form, int64_t jo
     state->packed = packed;
   }
   AddStarts(form, state, starts);
-  state->starts = starts;
-  state->factors = factors;
   return OrderAs(context, form, state);
 }
 

@@ -71,8 +71,12 @@ struct BytePanelState {
   bool whole_sums;  // single precision has all of them whole
 };
 
-// Inputs are x, filters, a bias of s32 and a residual; all but the last are constant or stored with one scale.
-// `state->shape` is that of the filters as they come. `joined`: so many taps become one, in the order of the filters.
+// All but the filters: inputs are x, filters, a bias of s32 and a residual; all but the last are constant or stored
+// with one scale. `state->shape` is that of the filters as they come. `starts` are the bias or zeros, from which is to
+// be taken what the zero point of x adds.
+Code PrepareByteResults(PrepareContext& context, BytePanelState* state, int32_t** starts);
+
+// The filters too. `joined`: so many taps become one, in the order of the filters.
 Code PrepareBytePanels(PrepareContext& context, const ByteForm& form, int64_t joined, BytePanelState* state);
 
 }  // namespace lathe

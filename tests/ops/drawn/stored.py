@@ -100,8 +100,8 @@ def _summed(draw: st.DrawFn, case: OpCase, axis: int, terms: int) -> Drawn:
 
 
 @st.composite
-def _conv2d(draw: st.DrawFn) -> Drawn:
-    case = draw(windows.conv2d())
+def _conv2d(draw: st.DrawFn, of: st.SearchStrategy[OpCase]) -> Drawn:
+    case = draw(of)
     return draw(_summed(case, 0, int(np.prod(case.inputs[1].shape[1:]))))
 
 
@@ -247,7 +247,8 @@ def stored_families() -> Mapping[str, Family]:
         *(elements.reduction(make[name]) for name in ("reduce_max", "reduce_min")),
     )
     return {
-        "conv2d": _conv2d(),
+        "conv2d": _conv2d(windows.conv2d()),
+        "conv2d_winograd": _conv2d(windows.conv2d_winograd()),
         "dwconv2d": _dwconv2d(windows.dwconv2d),
         "dwconv2d_3x3": _dwconv2d(windows.dwconv2d_3x3),
         "fully_connected": _fully_connected(),

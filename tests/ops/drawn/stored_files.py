@@ -107,6 +107,10 @@ def outcomes(report: Path) -> dict[str, dict[str, str]]:
         facts = {entry.get("name"): entry.get("value", "") for entry in case.iter("property")}
         if "kernel" in facts:
             stem = case.get("name", "").partition("/")[2]
-            model = re.sub(r"_signed16$", "", re.sub(rf"^{facts['kernel']}_\d+_", "", stem))
-            found.setdefault(model, {})[stem] = facts["digest"]
+            found.setdefault(model_of(stem, facts["kernel"]), {})[stem] = facts["digest"]
     return found
+
+
+def model_of(stem: str, kernel: str) -> str:
+    """What the file of a kernel has in common with those of others for the same model."""
+    return re.sub(r"_(signed16|winograd2_signed8)$", "", re.sub(rf"^{kernel}_\d+_", "", stem))
