@@ -10,6 +10,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+_LONGEST = 6000  # characters of a part of a message
+_END = 3000  # of which so many are the end of it
+_MOST = 200  # problems that are shown
+
+
+def _shortened(text: str) -> str:
+    """A part of a message for people. Files of strangers have lists of 100,000 entries, and names that are as long."""
+    left_out = len(text) - _LONGEST
+    if left_out <= 0:
+        return text
+    return f"{text[: _LONGEST - _END]} [{left_out:,} characters left out] {text[-_END:]}"
+
 
 @dataclass(frozen=True)
 class Where:
@@ -31,7 +43,7 @@ class Where:
         parts = [place] if place else []
         for label, text in (("model", self.model), ("node", self.node), ("value", self.value)):
             if text:
-                parts.append(f"{label} '{text}'")
+                parts.append(f"{label} '{_shortened(text)}'")
         return ", ".join(parts)
 
 
@@ -46,11 +58,12 @@ class Problem:
 
     def render(self, severity: str = "error") -> str:
         place = str(self.where)
-        lines = [f"{place}: {severity}: {self.what}" if place else f"{severity}: {self.what}"]
+        what = f"{severity}: {_shortened(self.what)}"
+        lines = [f"{place}: {what}" if place else what]
         if self.rule:
-            lines.append(f"  rule: {self.rule}")
+            lines.append(f"  rule: {_shortened(self.rule)}")
         if self.remedy:
-            lines.append(f"  fix:  {self.remedy}")
+            lines.append(f"  fix:  {_shortened(self.remedy)}")
         return "\n".join(lines)
 
     def as_json(self) -> dict[str, Any]:
@@ -84,8 +97,10 @@ class LatheError(Exception):
         super().__init__(self.render())
 
     def render(self) -> str:
-        text = "\n".join(problem.render() for problem in self.problems)
-        if len(self.problems) > 1:
+        text = "\n".join(problem.render() for problem in self.problems[:_MOST])
+        if len(self.problems) > _MOST:
+            text += f"\n{len(self.problems):,} errors; these are the first {_MOST}, --json lists all"
+        elif len(self.problems) > 1:
             text += f"\n{len(self.problems)} errors"
         return text
 
