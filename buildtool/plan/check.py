@@ -104,6 +104,9 @@ def _inside(places: Mapping[str, Placement], part: Value, whole: Value, before: 
     differing = [axis for axis, (a, b) in enumerate(zip(small, large, strict=True)) if a != b]
     if len(differing) > 1:
         return None
+    if not differing:  # at the largest sizes; at others a part may be smaller along the axes whose sizes are others
+        pairs = enumerate(zip(part.type.shape, whole.type.shape, strict=True))
+        differing = [axis for axis, (a, b) in pairs if a != b][-1:]
     axis = differing[0] if differing else len(large) - 1
     if math.prod(large[:axis]) == 1:
         return _Inside(whole, None)

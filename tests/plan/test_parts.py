@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from buildtool.ir.dims import minimum, symbol
 from buildtool.ir.graph import Graph, Value
 from buildtool.plan import arena, check
 from buildtool.plan.conditions import Condition
@@ -74,6 +75,16 @@ def test_kernels_that_want_rows_side_by_side_get_them() -> None:
     assert "the rows of the value are not contiguous, which the kernel does not support" in broken(
         graph, plan, kernels, inside
     )
+
+
+def test_a_part_that_is_as_large_as_its_source_at_the_largest_sizes() -> None:
+    """As in Conformers: a table is cut to the run-time length, which may be all of it. Its rows lie side by side."""
+    n = symbol("n", 1, 8)
+    graph = Graph(name="g")
+    x = add_input(graph, "x", (minimum(n * 2, 8), 2, 3))
+    part = apply(graph, make("slice", starts=(0, 0, 0), steps=(1, 1, 1), sizes=(n, 2, 3)), apply(graph, make("sin"), x))
+    graph.outputs.append(apply(graph, make("cos"), part))
+    planned(graph, kernels_for(graph))
 
 
 @pytest.mark.parametrize(("axis", "parts"), [(0, True), (1, False)])
