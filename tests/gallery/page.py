@@ -18,10 +18,10 @@ sort boxes by scores; random weights make many equal, and each runtime puts thes
 they are compared with onnxruntime on the exported file. The cosine similarity
 is the smallest of all outputs and sizes; *correct* means at least 0.9999. Times are medians with one thread at the
 first size; Lathe and onnxruntime take turns in one process. The images are small, so that the run is short: times
-in applications differ. Rows without a time were executed by the library with all operators.
+in applications differ, and these are from two cores that ran other programs too.
 
-`make gallery` repeats the measurement and writes this page and `build/gallery.json`; `tests/gallery` defines the
-architectures.
+`make gallery` repeats the measurement and writes this page and `build/gallery.json`. `tests/gallery` defines the
+architectures; those that were not measured the last time are not in the tables.
 """
 
 
