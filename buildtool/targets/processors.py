@@ -13,6 +13,7 @@ from buildtool.targets.protocol import AbiCapabilities
 X86_64 = AbiCapabilities(isas=("vnni", "avx512", "avx2", "portable"), baseline=("portable",), machine="x86_64")
 # By counts of instructions: a vector has four numbers, so that products take longer beside transformations.
 _ARM_COSTS = Costs(transform=11.0, weight=6.0)
+_ARM_32_COSTS = replace(_ARM_COSTS, bytes=ByteCosts(product=1.2, transform=4.0))
 AARCH64 = AbiCapabilities(
     isas=("i8mm", "dotprod", "fp16", "neon", "portable"),
     baseline=("neon", "portable"),
@@ -22,7 +23,7 @@ AARCH64 = AbiCapabilities(
 )
 # The toolchain compiles everything for NEON and VFPv4.
 ARMHF = AbiCapabilities(
-    isas=("neonv7", "portable"), baseline=("neonv7", "portable"), machine="armv7l", costs=_ARM_COSTS
+    isas=("neonv7", "portable"), baseline=("neonv7", "portable"), machine="armv7l", costs=_ARM_32_COSTS
 )
 # Libraries are compiled for rv64gc, and what a processor of the ABI may have beside that is found out when they run.
 RISCV64 = AbiCapabilities(isas=("rvv", "portable"), baseline=("portable",), machine="riscv64")

@@ -6,6 +6,8 @@
 
 #if defined(LATHE_ISA_SIMD128)
 #include "native/kernel/gemm/byte_store_simd128.h"
+#elif defined(LATHE_ISA_NEONV7)
+#include "native/kernel/gemm/byte_store_arm.h"
 #else
 #include "native/kernel/gemm/byte_store_portable.h"
 #endif
@@ -16,6 +18,30 @@ namespace {
 // Of outputs from `channel`, one after the other. `residual` may be null.
 class EightResults {
  public:
+#if defined(LATHE_ISA_NEONV7)
+  EightResults(const BytePanelState& state, int64_t channel)
+      : store_(state, state.factors + channel),
+        starts_{vld1q_s32(state.starts + channel), vld1q_s32(state.starts + channel + 4)} {}
+
+  LATHE_INLINE void Store(const Sums (&sums)[2], const int8_t* residual, int8_t* to) const {
+    float32x4_t values[2];
+    for (int i = 0; i < 2; ++i)
+      values[i] = vmulq_f32(vcvtq_f32_s32(vaddq_s32(sums[i].v, starts_[i])), store_.factors[i]);
+    if (residual != nullptr) {
+      const int16x8_t steps = vsubq_s16(vmovl_s8(vld1_s8(residual)), store_.residual_zero);
+      const int32x4_t wide[2] = {vmovl_s16(vget_low_s16(steps)), vmovl_s16(vget_high_s16(steps))};
+      for (int i = 0; i < 2; ++i)
+        values[i] = vaddq_f32(values[i], vmulq_f32(vcvtq_f32_s32(wide[i]), store_.residual_factor));
+    }
+    const int16x8_t words = vcombine_s16(vqmovn_s32(RoundBytes(values[0])), vqmovn_s32(RoundBytes(values[1])));
+    const int8x8_t bytes = vqmovn_s16(vqaddq_s16(words, store_.zero));
+    vst1_s8(to, vmin_s8(vmax_s8(bytes, vget_low_s8(store_.low)), vget_low_s8(store_.high)));
+  }
+
+ private:
+  ByteStore store_;
+  int32x4_t starts_[2];
+#else
   EightResults(const BytePanelState& state, int64_t channel) : state_(state), channel_(channel) {}
 
   LATHE_INLINE void Store(const Sums (&sums)[2], const int8_t* residual, int8_t* to) const {
@@ -36,6 +62,7 @@ class EightResults {
  private:
   const BytePanelState& state_;
   int64_t channel_;
+#endif
 };
 
 }  // namespace

@@ -4,6 +4,8 @@
 
 #if defined(LATHE_ISA_SIMD128)
 #include "native/kernel/simd/words_simd128.h"
+#elif defined(LATHE_ISA_NEONV7)
+#include "native/kernel/simd/words_neon.h"
 #else
 #include "native/kernel/simd/words_portable.h"
 #endif

@@ -21,7 +21,7 @@ CPUS = {
 DTYPES = {
     "fp32": ("aarch64-linux-gnu", "arm-linux-gnueabihf", "riscv64-linux-gnu"),
     "fp16": ("aarch64-linux-gnu",),
-    "int8": ("aarch64-linux-gnu", "riscv64-linux-gnu"),
+    "int8": ("aarch64-linux-gnu", "arm-linux-gnueabihf", "riscv64-linux-gnu"),
 }
 
 
