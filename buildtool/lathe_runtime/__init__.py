@@ -126,7 +126,7 @@ class DeviceOptions:
     dsp_latency: int = 0  # microseconds until the DSP is awake
 
     def as_native(self) -> dict[str, Any]:
-        """The words of the compiled module; what is not set is left out."""
+        """The words of the C interface; what is not set is left out."""
         plain = {name: getattr(self, name) for name in _DEVICE_NUMBERS}
         words = {name: os.fspath(getattr(self, name)) for name in ("storage_path", "tuning_path")}
         rest = {"binary": self.binary, "tuning": self.tuning, "binary_paths": [os.fspath(p) for p in self.binary_paths]}

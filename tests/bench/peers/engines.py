@@ -118,7 +118,7 @@ def _openvino() -> Load:
 
 def _lathe() -> Load:
     in_process = importlib.import_module("buildtool.devices.in_process")
-    importlib.import_module("buildtool._runtime")
+    importlib.import_module("buildtool.lathe_runtime")
 
     def load(model: Path, threads: int, feeds: Feeds) -> Run:
         loaded = in_process.load_library(model, threads=threads)
