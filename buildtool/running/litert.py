@@ -20,7 +20,11 @@ def litert_is_here() -> bool:
 
 
 class LitertReference:
-    """The source model in LiteRT's interpreter, in this process, without a delegate."""
+    """The source model in LiteRT's interpreter, in this process.
+
+    Outputs are those of the kernels that applications get by default (XNNPACK), which round integers once, as Lathe
+    does. Tensors inside of the model exist only where LiteRT's own kernels run, some of which round twice.
+    """
 
     name = "litert"
 
@@ -28,49 +32,55 @@ class LitertReference:
         self._file = model_file
         self._inputs = inputs
         self._outputs = outputs
-        self._interpreter = self._loaded(model_file)
-        known = {detail["name"]: detail for detail in self._interpreter.get_tensor_details()}
-        fed = {detail["name"] for detail in self._interpreter.get_input_details()}
+        self._usual = self._loaded(model_file)
+        ends = {detail["name"] for detail in self._usual.get_output_details()}
+        names = {spec.source_name or spec.name for spec in outputs}
+        self._all = self._loaded(model_file, inner=True) if names - ends else self._usual
+        known = {detail["name"]: detail for detail in self._all.get_tensor_details()}
+        fed = {detail["name"] for detail in self._usual.get_input_details()}
         for spec in (*inputs, *outputs):
             name = spec.source_name or spec.name
             if name not in (fed if spec in inputs else known):
                 raise self._refusal(f"'{name}' cannot be {'set' if spec in inputs else 'read'}")
         self._details = known
+        self._ends = ends
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         arrays = {spec.name: to_source(inputs[spec.name], spec) for spec in self._inputs}
         try:
-            for spec in self._inputs:
-                self._interpreter.resize_tensor_input(self._of(spec)["index"], arrays[spec.name].shape)
-            self._interpreter.allocate_tensors()
-            for spec in self._inputs:
-                detail = self._of(spec)
-                self._interpreter.set_tensor(detail["index"], _stored(arrays[spec.name], detail))
-            self._interpreter.invoke()
+            for interpreter in dict.fromkeys((self._usual, self._all)):
+                for spec in self._inputs:
+                    interpreter.resize_tensor_input(self._of(spec)["index"], arrays[spec.name].shape)
+                interpreter.allocate_tensors()
+                for spec in self._inputs:
+                    detail = self._of(spec)
+                    interpreter.set_tensor(detail["index"], _stored(arrays[spec.name], detail))
+                interpreter.invoke()
             return {spec.name: from_source(self._result(spec), spec) for spec in self._outputs}
         except (RuntimeError, ValueError) as problem:
             raise self._refusal(str(problem)) from problem
 
     def _of(self, spec: TensorSpec) -> Mapping[str, Any]:
-        """What the interpreter says of a tensor."""
+        """What the interpreters say of a tensor."""
         detail: Mapping[str, Any] = self._details[spec.source_name or spec.name]
         return detail
 
     def _result(self, spec: TensorSpec) -> Array:
         detail = self._of(spec)
-        result = np.asarray(self._interpreter.get_tensor(detail["index"]))
+        interpreter = self._usual if detail["name"] in self._ends else self._all
+        result = np.asarray(interpreter.get_tensor(detail["index"]))
         scale, zero_point = detail["quantization"]
         if not spec.dtype.is_float or result.dtype.kind == "f" or not scale:
             return np.asarray(result, spec.dtype.numpy)
         return np.asarray((result.astype(np.float32) - zero_point) * np.float32(scale), np.float32)
 
-    def _loaded(self, file: Path) -> Any:
-        from ai_edge_litert import interpreter
+    def _loaded(self, file: Path, inner: bool = False) -> Any:
+        from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
-        without = interpreter.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+        kernels = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES if inner else OpResolverType.AUTO
         try:
-            return interpreter.Interpreter(
-                str(file), experimental_op_resolver_type=without, experimental_preserve_all_tensors=True, num_threads=1
+            return Interpreter(
+                str(file), experimental_op_resolver_type=kernels, experimental_preserve_all_tensors=inner, num_threads=1
             )
         except (RuntimeError, ValueError) as problem:
             raise self._refusal(str(problem)) from problem

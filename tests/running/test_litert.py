@@ -17,7 +17,7 @@ from buildtool.running.inputs import TensorSpec
 from buildtool.running.litert import LitertReference
 from buildtool.running.model_under_test import choose_reference
 from buildtool.running.reference import EvaluatorReference
-from tests.importers.tflite.writer import GraphSpec, NodeSpec, write
+from tests.importers.tflite.writer import GraphSpec, NodeSpec, Quantisation, write
 from tests.importers.tflite.writer import TensorSpec as Stored
 
 needs_litert = pytest.mark.skipif(importlib.util.find_spec("ai_edge_litert") is None, reason="LiteRT is not installed")
@@ -71,3 +71,35 @@ def test_without_litert_numpy_answers(tmp_path: Path, monkeypatch: pytest.Monkey
     assert isinstance(choose_reference("auto", "tflite", file, None, spec, spec, ()), EvaluatorReference)  # type: ignore[arg-type]
     with pytest.raises(RunError, match="pip install ai-edge-litert"):
         choose_reference("litert", "tflite", file, None, spec, spec, ())  # type: ignore[arg-type]
+
+
+@needs_litert
+def test_integers_are_those_of_the_kernels_that_applications_get(tmp_path: Path) -> None:
+    """LiteRT's own kernels round a product twice, those of XNNPACK once: on some of these numbers they differ."""
+    from ai_edge_litert.interpreter import Interpreter, OpResolverType
+
+    filters = np.arange(1, 128, dtype=np.int8).reshape(127, 1, 1, 1)
+    spread = Quantisation([0.05] * 127, [0] * 127, 0)
+    tensors = [
+        Stored("x", "int8", (1, 16, 16, 1), quantisation=Quantisation([0.05], [0])),
+        Stored("w", "int8", filters.shape, filters, spread),
+        Stored("b", "int32", (127,), np.zeros(127, np.int32), Quantisation([0.0025] * 127, [0] * 127, 0)),
+        Stored("y", "int8", (1, 16, 16, 127), quantisation=Quantisation([0.3], [0])),
+    ]
+    options = {"Padding": 1, "StrideW": 1, "StrideH": 1, "DilationWFactor": 1, "DilationHFactor": 1}
+    file = tmp_path / "conv.tflite"
+    file.write_bytes(
+        write(GraphSpec(tensors, [NodeSpec("CONV_2D", [0, 1, 2], [3], "Conv2DOptions", options)], [0], [3]))
+    )
+    x = np.arange(-128, 128).astype(np.int8).reshape(1, 16, 16, 1)
+    told = {}
+    for kind in (OpResolverType.AUTO, OpResolverType.BUILTIN_REF):
+        interpreter = Interpreter(str(file), experimental_op_resolver_type=kind)
+        interpreter.allocate_tensors()
+        interpreter.set_tensor(0, x)
+        interpreter.invoke()
+        told[kind] = interpreter.get_tensor(3)
+    assert (told[OpResolverType.AUTO] != told[OpResolverType.BUILTIN_REF]).any()
+    inputs, outputs = [TensorSpec("x", x.shape, DType.S8)], [TensorSpec("y", (1, 16, 16, 127), DType.S8)]
+    found = LitertReference(file, inputs, outputs).run({"x": x})
+    np.testing.assert_array_equal(found["y"], told[OpResolverType.AUTO])
