@@ -216,9 +216,13 @@ def _pack(message: pb.Model, rng: random.Random) -> None:
     value = message.graph.values[node.inputs[1]] if len(node.inputs) > 1 else None
     if value is None or not value.HasField("constant"):
         return
-    value.constant.packing = rng.choice((1, 2, 2, 2, 3, 3, 3, 4, 5, 6, 7, 8, 9, 10, 11))
+    value.constant.packing = rng.choice((1, 2, 2, 2, 3, 3, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 12))
     dims = [dim.size for dim in value.dims]
     if len(dims) not in (2, 4) or rng.random() < 0.5:
+        return
+    if value.constant.packing == 12 and len(dims) == 4:
+        for dim, size in zip(value.dims, (-(-dims[0] // 8), 16, -(-dims[3] // 4) * 4, 16), strict=True):
+            dim.size = size
         return
     width = (4, 8, 16)[value.constant.packing - 1] if value.constant.packing <= 3 else 8
     groups = max(1, next((attr.i for attr in node.attrs if attr.name == "groups"), 1))
