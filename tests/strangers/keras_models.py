@@ -332,7 +332,9 @@ def _in_few_bits(converter: Any, feeds: list[Any]) -> None:
 def _run_in_few_bits(content: bytes, feeds: list[Any], kernels: str) -> tuple[list[Any], float]:
     """What LiteRT computes with these kernels, and the step between neighbouring outputs."""
     kind = tf.lite.experimental.OpResolverType[kernels]
-    running = tf.lite.Interpreter(model_content=content, experimental_op_resolver_type=kind)
+    running = tf.lite.Interpreter(
+        model_content=content, experimental_op_resolver_type=kind, experimental_preserve_all_tensors=True
+    )
     running.allocate_tensors()
     results = []
     for x in feeds:
@@ -342,7 +344,19 @@ def _run_in_few_bits(content: bytes, feeds: list[Any], kernels: str) -> tuple[li
     known = np.unique(np.concatenate([y.ravel() for y in results]))
     apart = np.diff(known)
     steps = apart[apart > np.ptp(known) / 1000]  # of 8 bits; what is less is rounding of the numbers themselves
-    return results, float(steps.min(initial=max(float(np.ptp(known)), 1e-3)))
+    least = float(steps.min(initial=max(float(np.ptp(known)), 1e-3)))
+    return results, max(least, _stored_step(running) * float(np.ptp(known)))
+
+
+def _stored_step(running: Any) -> float:
+    """The step of the last number that is stored, as a share of all that it spans: floats behind it bend the steps."""
+    told = {one["index"]: one for one in running.get_tensor_details()}
+    for operator in reversed(running._get_ops_details()):  # no public name
+        index = operator["outputs"][0]
+        scale = told[index]["quantization"][0]
+        if scale and (span := float(np.ptp(running.get_tensor(index).astype("float64")))):
+            return 1 / span
+    return 0.0
 
 
 def main() -> None:
