@@ -2,7 +2,7 @@
 
 A Winograd convolution does fewer multiplications, but has to transform inputs and outputs, and reads filters that
 became larger when they were transformed. Per convolution the estimate adds up these three; the filters of all
-convolutions together may not make the model larger than `GROWTH` times itself.
+convolutions together may not make the model larger than `Costs.growth` times itself.
 
 Of 8 bits there are small tiles only, whose filters have 16 bits: 32 bytes instead of 9.
 """
@@ -17,8 +17,6 @@ from buildtool.ir.dims import bounds
 from buildtool.ir.graph import Graph, Node
 from buildtool.ir.types import DType
 from buildtool.ops.conv2d import Conv2d
-
-GROWTH = 1.8  # of the constants of a model, at most
 
 DIRECT = ""  # the algorithm of a node that is not named in what `choose` returns
 ALGORITHMS = (DIRECT, "winograd2", "winograd4")
@@ -47,6 +45,7 @@ class Costs:
 
     transform: float = 19.0  # per channel of one point of one tile, input or output
     weight: float = 20.0  # per number that is read from memory
+    growth: float = 1.8  # of the constants of a model, at most
     bytes: ByteCosts | None = None  # None: the best kernels for bytes are no slower than any that transform
 
 
@@ -82,7 +81,7 @@ def choose(
     # The gains of measured and of estimated nodes compete for the same room, so they need one unit.
     pace = _pace(times, sizes, costs)
     constants = {value: 0 for node in graph.walk() for value in node.inputs if value.constant is not None}
-    room = (GROWTH - 1) * sum(value.constant.nbytes for value in constants if value.constant is not None)
+    room = (costs.growth - 1) * sum(value.constant.nbytes for value in constants if value.constant is not None)
     steps: list[tuple[float, int, int, Node, _Way, _Way]] = []
     for number, node in enumerate(graph.walk()):
         ways = [_as_measured(way, times.get(node, {}), pace) for way in _ways(node, sizes, costs)]

@@ -76,7 +76,7 @@ def test_the_model_grows_no_more_than_it_may() -> None:
     per_point = 128 * 128
     points = {"": 9, "winograd2": 16, "winograd4": 36}
     stored = sum(points[chosen.get(node, "")] * per_point for node in nodes)
-    assert stored <= algorithms.GROWTH * 9 * per_point * len(nodes)
+    assert stored <= algorithms.Costs().growth * 9 * per_point * len(nodes)
 
 
 @pytest.mark.parametrize("change", [{"stride": 2}, {"kernel": 5}, {"groups": 2}, {"dilation": 2}])

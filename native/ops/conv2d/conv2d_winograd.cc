@@ -6,19 +6,14 @@
 #include "native/kernel/gemm/panels.h"
 #include "native/kernel/simd/simd.h"
 #include "native/kernel/spatial/window.h"
+#include "native/ops/conv2d/winograd_transforms.h"
+#if defined(__ARM_NEON) && defined(__ARM_FEATURE_FMA)
+#include "native/ops/conv2d/winograd_quads_arm.h"
+#define LATHE_WINOGRAD_QUADS  // inputs are transformed by fours, and stored as the tiles of products read them
+#endif
 
 namespace lathe {
 namespace {
-
-constexpr int kTile = LATHE_WINOGRAD_TILE;  // outputs per axis
-constexpr int kPatch = kTile + 2;           // inputs per axis
-constexpr int kPoints = kPatch * kPatch;
-
-// Filters and inputs are polynomials, which are multiplied at 0, at +-1 and +-2 where the tile is large, and at
-// infinity. Halves would lose too much by powers of 2: they have +-sqrt(1/2) and +-sqrt(2), which lose less than half
-// as much.
-constexpr bool kHasRoots = kTile == 4 && sizeof(Element) == 2;
-constexpr float kRootOfHalf = 0.70710678f, kRootOfTwo = 1.41421356f;
 
 // The way back adds the point (1, 1) to every output of a tile once: what is added to it is added to all of them.
 constexpr int kBiasPoint = kHasRoots ? -1 : kPatch + 1;
@@ -56,58 +51,6 @@ struct WinogradPlan {
   int64_t product_elements() const { return kProductElements + packed; }
 };
 
-// The transformation of inputs along one axis, from x to y.
-inline void TransformIn(const Vec (&x)[kPatch], Vec (&y)[kPatch]) {
-  if constexpr (kTile == 2) {
-    y[0] = Sub(x[0], x[2]);
-    y[1] = Add(x[1], x[2]);
-    y[2] = Sub(x[2], x[1]);
-    y[3] = Sub(x[1], x[3]);
-  } else if constexpr (kHasRoots) {
-    const Vec minus_half = Fill(-0.5f), minus_two = Fill(-2.0f), minus_both = Fill(-2.5f);
-    const Vec a = MulAdd(minus_two, x[2], x[4]), b = MulAdd(minus_two, x[1], x[3]);
-    const Vec c = MulAdd(minus_half, x[2], x[4]), d = MulAdd(minus_half, x[1], x[3]);
-    y[0] = MulAdd(minus_both, x[2], Add(x[0], x[4]));
-    y[1] = MulAdd(Fill(kRootOfHalf), b, a);
-    y[2] = MulAdd(Fill(-kRootOfHalf), b, a);
-    y[3] = MulAdd(Fill(kRootOfTwo), d, c);
-    y[4] = MulAdd(Fill(-kRootOfTwo), d, c);
-    y[5] = MulAdd(minus_both, x[3], Add(x[1], x[5]));
-  } else {
-    const Vec two = Fill(2.0f), four = Fill(4.0f), minus_four = Fill(-4.0f), minus_five = Fill(-5.0f);
-    const Vec a = MulAdd(minus_four, x[2], x[4]);
-    const Vec b = MulAdd(minus_four, x[1], x[3]);
-    const Vec c = Sub(x[4], x[2]);
-    const Vec d = Mul(two, Sub(x[3], x[1]));
-    y[0] = MulAdd(four, x[0], MulAdd(minus_five, x[2], x[4]));
-    y[1] = Add(a, b);
-    y[2] = Sub(a, b);
-    y[3] = Add(c, d);
-    y[4] = Sub(c, d);
-    y[5] = MulAdd(four, x[1], MulAdd(minus_five, x[3], x[5]));
-  }
-}
-
-// The way back.
-inline void TransformOut(const Vec (&x)[kPatch], Vec (&y)[kTile]) {
-  if constexpr (kTile == 2) {
-    y[0] = Add(Add(x[0], x[1]), x[2]);
-    y[1] = Sub(Sub(x[1], x[2]), x[3]);
-  } else if constexpr (kHasRoots) {
-    const Vec a = Add(x[1], x[2]), b = Sub(x[1], x[2]), c = Add(x[3], x[4]), d = Sub(x[3], x[4]);
-    y[0] = Add(Add(x[0], a), c);
-    y[1] = MulAdd(Fill(kRootOfTwo), d, Mul(Fill(kRootOfHalf), b));
-    y[2] = MulAdd(Fill(2.0f), c, Mul(Fill(0.5f), a));
-    y[3] = MulAdd(Fill(2.0f * kRootOfTwo), d, MulAdd(Fill(0.5f * kRootOfHalf), b, x[5]));
-  } else {
-    const Vec a = Add(x[1], x[2]), b = Sub(x[1], x[2]), c = Add(x[3], x[4]), d = Sub(x[3], x[4]);
-    y[0] = Add(Add(x[0], a), c);
-    y[1] = MulAdd(Fill(2.0f), d, b);
-    y[2] = MulAdd(Fill(4.0f), c, a);
-    y[3] = Add(MulAdd(Fill(8.0f), d, b), x[5]);
-  }
-}
-
 struct TilePlace {
   int64_t batch;
   int64_t y;  // of the first output
@@ -139,9 +82,104 @@ struct WinogradJob {
 struct WinogradRound {
   int64_t first;    // tile
   int64_t tiles;    // of which there are so many
-  Element* inputs;  // transformed: [kPoints][tiles][row]
+  Element* inputs;  // transformed
+#if defined(LATHE_WINOGRAD_QUADS)
+  // Blocks of kRows tiles, or what is left of them: [kPoints][quad of tiles][depth][4], and what is left of quads as
+  // [tile][depth]. Each point of a block has room for whole rows.
+  int64_t block_tiles(int64_t slot) const {
+    const int64_t begin = slot / kRows * kRows;
+    return tiles - begin < kRows ? tiles - begin : kRows;
+  }
+#else
+  // [kPoints][tiles][row]
+#endif
 };
 
+#if defined(LATHE_WINOGRAD_QUADS)
+inline QuadTile LocateTile(const WinogradJob& job, int64_t tile) {
+  const Shape& in = *job.in;
+  const TilePlace place(tile, *job.plan);
+  const int64_t top = place.y - job.state->window.before[0];
+  const int64_t left = place.x - job.state->window.before[1];
+  QuadTile result;
+  const int64_t first = left < 0 ? (-left < kPatch ? -left : kPatch) : 0;
+  const int64_t rest = in[2] - left;
+  result.first = static_cast<int>(first);
+  result.end = static_cast<int>(rest < kPatch ? (rest > first ? rest : first) : kPatch);
+  for (int i = 0; i < kPatch; ++i) {
+    const int64_t y = top + i;
+    const bool inside = y >= 0 && y < in[1] && result.end > result.first;
+    const int64_t pixel = (place.batch * in[1] + y) * in[2] + left + first;
+    result.lines[i] = inside ? job.image + pixel * job.input_step : job.zeros;
+    result.bytes[i] = inside ? job.input_step * static_cast<int64_t>(sizeof(Element)) : 0;
+  }
+  return result;
+}
+
+// Transforms four tiles whose channels are whole vectors.
+inline void TransformQuad(const WinogradJob& job, int64_t tile, Element* to, int64_t step) {
+  const int64_t depth = job.state->depth;
+  QuadTile tiles[4];
+  for (int t = 0; t < 4; ++t) tiles[t] = LocateTile(job, tile + t);
+  for (int64_t channel = 0; channel < depth; channel += kLanes) {
+    if (channel > depth - kLanes) channel = depth - kLanes;  // overlaps the one before
+    Vec half[4 * kPoints];
+    for (int t = 0; t < 4; ++t) TransformColumns(tiles[t], channel, half + t * kPoints);
+    TransformQuadRows(half, to + 4 * channel, step * static_cast<int64_t>(sizeof(Element)));
+  }
+}
+
+// Transforms one tile, whose channels follow each other from `to` on, `spread` apart, and points are `step` apart.
+inline void TransformOne(const WinogradJob& job, int64_t tile, Element* to, int64_t spread, int64_t step) {
+  const int64_t depth = job.state->depth;
+  QuadTile place = LocateTile(job, tile);
+  Element few[kPatch][kPatch][kLanes];  // pixels of less channels than a vector has
+  if (depth < kLanes) {
+    const int before = place.first, inside = place.end - place.first;
+    for (int i = 0; i < kPatch; ++i) {
+      const Element* from = place.lines[i];
+      const int64_t pixel = place.bytes[i] / static_cast<int64_t>(sizeof(Element));
+      for (int j = 0; j < inside; ++j) Store(few[i][before + j], LoadPart(from + j * pixel, static_cast<int>(depth)));
+      place.lines[i] = few[i][before];
+      place.bytes[i] = sizeof few[i][0];
+    }
+  }
+  for (int64_t channel = 0; channel < depth; channel += kLanes) {
+    if (channel > depth - kLanes && channel > 0) channel = depth - kLanes;  // overlaps the one before
+    Vec half[kPoints];
+    TransformColumns(place, channel, half);
+    Element* at = to + channel;
+    for (int i = 0; i < kPatch; ++i) {
+      Vec x[kPatch], y[kPatch];
+#pragma GCC unroll 8
+      for (int j = 0; j < kPatch; ++j) x[j] = half[j * kPatch + i];
+      TransformIn(x, y);
+      for (int j = 0; j < kPatch; ++j, at += step) {
+        if (depth >= kLanes) {
+          Store(at, y[j]);
+          continue;
+        }
+        Store(few[0][0], y[j]);
+        for (int64_t k = 0; k < depth; ++k) at[k * spread] = few[0][0][k];  // beside them are other tiles
+      }
+    }
+  }
+}
+
+// What is transformed at once: the tiles from `slot` on, a multiple of 4, up to four of one block.
+inline void TransformTiles(const WinogradJob& job, const WinogradRound& round, int64_t slot) {
+  const int64_t depth = job.state->depth, tiles = round.block_tiles(slot), at = slot % kRows;
+  const int64_t step = tiles * job.plan->row;  // from point to point
+  Element* to = round.inputs + (slot - at) * kPoints * job.plan->row + at * depth;
+  const bool quad = tiles - at >= 4;
+  if (quad && depth >= kLanes) return TransformQuad(job, round.first + slot, to, step);
+  const int64_t count = quad ? 4 : tiles - at;
+  for (int64_t t = 0; t < count; ++t) {
+    TransformOne(job, round.first + slot + t, to + t * (quad ? 1 : depth), quad ? 4 : 1, step);
+  }
+}
+constexpr int64_t kTransformed = 4;  // tiles at once
+#else
 // Transforms the inputs of one tile into row `slot`.
 inline void TransformTile(const WinogradJob& job, const WinogradRound& round, int64_t slot) {
   const Shape& in = *job.in;
@@ -183,6 +221,12 @@ inline void TransformTile(const WinogradJob& job, const WinogradRound& round, in
   }
 }
 
+inline void TransformTiles(const WinogradJob& job, const WinogradRound& round, int64_t slot) {
+  TransformTile(job, round, slot);
+}
+constexpr int64_t kTransformed = 1;
+#endif
+
 // What is left to do with one line of outputs of a tile.
 struct TileLine {
   Element* to;
@@ -195,6 +239,98 @@ struct TileLine {
   bool clips_high;
 };
 
+// `width` pixels of `count` channels.
+__attribute__((noinline)) void StorePartOfLine(const TileLine& line, const Vec (&y)[kTile], int64_t width, int count) {
+  for (int j = 0; j < width; ++j) {
+    Vec sum = y[j];
+    if (line.residual != nullptr) sum = Add(sum, LoadPart(line.residual + j * line.residual_step, count));
+    StorePart(line.to + j * line.to_step, AtMost(AtLeast(sum, line.low), line.high), count);
+  }
+}
+
+#if defined(LATHE_WINOGRAD_QUADS)
+// Whole vectors of a whole tile, from line to line `pixels` apart.
+inline void StoreLines(const TileLine& line, int64_t pixels, Vec (&y)[kTile][kTile]) {
+  if (line.residual != nullptr) {
+    const Element* residual = line.residual;
+    const int64_t step = line.residual_step;
+#pragma GCC unroll 8
+    for (int i = 0; i < kTile; ++i, residual += pixels * step) {
+#pragma GCC unroll 8
+      for (int j = 0; j < kTile; ++j) y[i][j] = Add(y[i][j], Load(residual + j * step));
+    }
+  }
+  if (line.clips_low) {
+#pragma GCC unroll 16
+    for (int i = 0; i < kTile * kTile; ++i) y[i / kTile][i % kTile] = AtLeast(y[i / kTile][i % kTile], line.low);
+  }
+  if (line.clips_high) {
+#pragma GCC unroll 16
+    for (int i = 0; i < kTile * kTile; ++i) y[i / kTile][i % kTile] = AtMost(y[i / kTile][i % kTile], line.high);
+  }
+  Element* to = line.to;
+  const int64_t step = line.to_step;
+#pragma GCC unroll 8
+  for (int i = 0; i < kTile; ++i, to += pixels * step) {
+#pragma GCC unroll 8
+    for (int j = 0; j < kTile; ++j) Store(to + j * step, y[i][j]);
+  }
+}
+
+// The rest: parts of a tile, by way of memory.
+__attribute__((noinline)) void StoreParts(TileLine line, int64_t pixels, const Vec (*y)[kTile], int64_t height,
+                                          int64_t width, int count) {
+  for (int64_t i = 0; i < height; ++i) {
+    StorePartOfLine(line, y[i], width, count);
+    line.to += pixels * line.to_step;
+    if (line.residual != nullptr) line.residual += pixels * line.residual_step;
+  }
+}
+
+// Transforms the products of one tile back, for the outputs from `first`, of which there are `outputs`.
+inline void StoreTile(const WinogradJob& job, const Element* products, int64_t tile, int64_t first, int64_t outputs) {
+  const Shape& out = *job.out;
+  const TilePlace place(tile, *job.plan);
+  const int64_t height = out[1] - place.y < kTile ? out[1] - place.y : kTile;
+  const int64_t width = out[2] - place.x < kTile ? out[2] - place.x : kTile;
+  const int64_t corner = (place.batch * out[1] + place.y) * out[2] + place.x;
+  bool rest = false;
+  float low = 0.0f, high = 0.0f;
+  ReadClip(job.state->activation, &low, &high, &rest);
+  TileLine line = {};
+  line.to_step = job.output_step;
+  line.residual_step = out[3];
+  line.low = Fill(low);
+  line.high = Fill(high);
+  line.clips_low = low > -HUGE_VALF;
+  line.clips_high = high < HUGE_VALF;
+  for (int64_t channel = 0; channel < outputs; channel += kLanes) {
+    if (channel > outputs - kLanes && channel > 0) channel = outputs - kLanes;  // overlaps the one before
+    const int count = outputs < kLanes ? static_cast<int>(outputs) : kLanes;
+    Vec y[kTile][kTile];
+    TransformBack(products + channel, kPatch * kRows * kOutputs, kRows * kOutputs, y);
+    line.to = job.output + corner * job.output_step + first + channel;
+    if (job.residual != nullptr) line.residual = job.residual + corner * out[3] + first + channel;
+    if (kHasRoots && job.bias != nullptr) {
+      const Vec bias = LoadPart(job.bias + first + channel, count);
+#pragma GCC unroll 16
+      for (int i = 0; i < kTile * kTile; ++i) y[i / kTile][i % kTile] = Add(y[i / kTile][i % kTile], bias);
+    }
+    if (height == kTile && width == kTile && count == kLanes) {
+      StoreLines(line, out[2], y);
+      continue;
+    }
+    Vec part[kTile][kTile];  // `y` stays in registers
+    memcpy(part, y, sizeof part);
+    StoreParts(line, out[2], part, height, width, count);
+  }
+  if (!rest) return;
+  Element* at = job.output + corner * job.output_step + first;
+  for (int i = 0; i < height; ++i, at += out[2] * job.output_step) {
+    ActivateRows(job.state->activation, at, width, job.output_step, outputs);
+  }
+}
+#else
 // Whole vectors of a whole line.
 inline void StoreLine(const TileLine& line, Vec (&y)[kTile]) {
   if (line.residual != nullptr) {
@@ -213,15 +349,6 @@ inline void StoreLine(const TileLine& line, Vec (&y)[kTile]) {
   Element* to = line.to;
 #pragma GCC unroll 8
   for (int j = 0; j < kTile; ++j, to += line.to_step) Store(to, y[j]);
-}
-
-// `width` pixels of `count` channels.
-__attribute__((noinline)) void StorePartOfLine(const TileLine& line, const Vec (&y)[kTile], int64_t width, int count) {
-  for (int j = 0; j < width; ++j) {
-    Vec sum = y[j];
-    if (line.residual != nullptr) sum = Add(sum, LoadPart(line.residual + j * line.residual_step, count));
-    StorePart(line.to + j * line.to_step, AtMost(AtLeast(sum, line.low), line.high), count);
-  }
 }
 
 // Transforms the products of one tile back, for the outputs from `first`, of which there are `outputs`.
@@ -278,6 +405,7 @@ inline void StoreTile(const WinogradJob& job, const Element* products, int64_t t
     ActivateRows(job.state->activation, at, width, job.output_step, outputs);
   }
 }
+#endif
 
 // Tiles [begin, begin + count) of the round times the filters of the outputs from `first`, whole panels of them.
 inline void MultiplyRows(const WinogradJob& job, const WinogradRound& round, int64_t begin, int count, int64_t first,
@@ -289,15 +417,21 @@ inline void MultiplyRows(const WinogradJob& job, const WinogradRound& round, int
   PanelChunk chunk = {};
   chunk.count = count;
   chunk.rows = rows;
+#if !defined(LATHE_WINOGRAD_QUADS)
   chunk.packed = products + kProductElements;
+#endif
   const int64_t panel_elements = product.shape.panel_elements();
   Element bias[kOutputs] = {};
   if (job.bias != nullptr) memcpy(bias, job.bias + first, static_cast<size_t>(outputs) * sizeof(Element));
   for (int64_t point = 0; point < kPoints; ++point) {
     product.bias = job.bias != nullptr && point == kBiasPoint ? bias : nullptr;
+#if defined(LATHE_WINOGRAD_QUADS)
+    chunk.packed = round.inputs + (begin * kPoints + point * count) * job.plan->row;
+#else
     const Element* inputs = round.inputs + (point * round.tiles + begin) * job.plan->row;
     for (int i = 0; i < count; ++i) rows[i] = inputs + i * job.plan->row;
     PackInputs(product, chunk);
+#endif
     product.packed = state.packed + (point * state.panels + first / kPanelWidth) * panel_elements;
     product.output = products + point * kRows * kOutputs;
     RunPanelRange(product, chunk, 0, DivideUp(outputs, kPanelWidth));
@@ -397,8 +531,8 @@ void RunWinograd(const RunContext& context) {
   if (plan.shared) {
     const WinogradRound round = {0, plan.count, inputs};
     Element* products = inputs + plan.round_elements();
-    context.For(plan.count, 1, [&](int64_t begin, int64_t end, int) {
-      for (int64_t slot = begin; slot < end; ++slot) TransformTile(job, round, slot);
+    context.For(DivideUp(plan.count, kTransformed), 1, [&](int64_t begin, int64_t end, int) {
+      for (int64_t slot = begin; slot < end; ++slot) TransformTiles(job, round, slot * kTransformed);
     });
     const int64_t blocks = DivideUp(state.outputs, kOutputs);
     context.For(blocks * DivideUp(plan.count, kRows), 1, [&](int64_t begin, int64_t end, int thread) {
@@ -414,7 +548,7 @@ void RunWinograd(const RunContext& context) {
     for (int64_t item = begin; item < end; ++item) {
       const int64_t rest = plan.count - item * kRows;
       const WinogradRound round = {item * kRows, rest < kRows ? rest : kRows, inputs + thread * plan.round_elements()};
-      for (int64_t slot = 0; slot < round.tiles; ++slot) TransformTile(job, round, slot);
+      for (int64_t slot = 0; slot < round.tiles; slot += kTransformed) TransformTiles(job, round, slot);
       for (int64_t block = 0; block < state.outputs; block += kOutputs) {
         MultiplyTiles(job, round, 0, block, products + thread * plan.product_elements());
       }
