@@ -17,7 +17,7 @@ constexpr int kPoints = kPatch * kPatch;
 constexpr bool kHasRoots = kTile == 4 && sizeof(Element) == 2;
 constexpr float kRootOfHalf = 0.70710678f, kRootOfTwo = 1.41421356f;
 
-#if defined(__ARM_NEON)
+#if defined(__ARM_NEON) && defined(__ARM_FEATURE_FMA)
 // c - a * b
 #if defined(LATHE_HALVES)
 inline Vec MulSub(Vec a, Vec b, Vec c) { return {vfmsq_f16(c.v, a.v, b.v)}; }
@@ -44,7 +44,7 @@ inline void TransformIn(const Vec (&x)[kPatch], Vec (&y)[kPatch]) {
     y[4] = MulAdd(Fill(-kRootOfTwo), d, c);
     y[5] = MulAdd(minus_both, x[3], Add(x[1], x[5]));
   } else {
-#if defined(__ARM_NEON)
+#if defined(__ARM_NEON) && defined(__ARM_FEATURE_FMA)
     // Fused sums overwrite what they add to: this order copies nothing.
     const Vec four = Fill(4.0f);
     const Vec c = Sub(x[4], x[2]), d = Sub(x[3], x[1]), twice = Add(d, d);
@@ -87,7 +87,7 @@ inline void TransformOut(const Vec (&x)[kPatch], Vec (&y)[kTile]) {
     y[0] = Add(Add(x[0], a), c);
     y[1] = MulAdd(Fill(2.0f), d, b);
     y[2] = MulAdd(Fill(4.0f), c, a);
-#if defined(__ARM_NEON)
+#if defined(__ARM_NEON) && defined(__ARM_FEATURE_FMA)
     y[3] = MulAdd(Fill(8.0f), d, Add(b, x[5]));
 #else
     y[3] = Add(MulAdd(Fill(8.0f), d, b), x[5]);
