@@ -6,6 +6,8 @@ import hashlib
 import json
 from pathlib import Path
 
+import pytest
+
 from buildtool.artifacts import bill_of_materials
 from buildtool.builders.built import BuiltLibrary, LibraryInfo, SizeReport
 from buildtool.reports.documents import MANIFEST
@@ -63,6 +65,7 @@ def test_the_manifest_lists_inputs_with_roles_and_checksums_and_outputs(tmp_path
     assert {"numpy", "onnx"} <= set(manifest["tools"]["packages"])
 
 
+@pytest.mark.slow
 def test_the_bill_is_a_cyclonedx_document(tmp_path: Path) -> None:
     # This validator compiles grammars when it is imported: for 3 s, which every run of any tests would wait.
     from cyclonedx.schema import SchemaVersion

@@ -47,6 +47,7 @@ def measured(lathe: Lathe, project: Path, *more: object) -> dict[str, Any]:
     return lathe(*on(project, "--round", 12, "--peak", "50,20", "--json", *more)).document
 
 
+@pytest.mark.slow
 def test_the_eight_sections_in_their_order(lathe: Lathe, project: Path) -> None:
     result = lathe(*on(project, "--round", 12))
     assert result.code == 0, result.stderr

@@ -163,6 +163,7 @@ def test_models_are_not_opened_where_that_is_not_wanted(lathe: Lathe, many: Many
     assert lathe("check", file, "--no-models").code == 3
 
 
+@pytest.mark.slow
 def test_a_model_is_imported_again_only_where_something_has_changed(
     lathe: Lathe, many: Many, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -53,6 +53,7 @@ def test_run_tells_what_ran_and_hands_on_what_is_said_of_the_gpu(lathe: Lathe, p
     assert lathe("run", *on(project), "--gpu_perf_hint", 4).code == 2
 
 
+@pytest.mark.slow
 def test_without_a_driver_the_cpu_runs_it_and_every_report_says_so(
     lathe: Lathe, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -76,6 +77,7 @@ def test_validate_takes_the_threshold_of_gpus(lathe: Lathe, project: Path) -> No
     assert (found["threshold"], found["passed"], found["gpu"]["kind"]) == (0.995, True, "gpu")
 
 
+@pytest.mark.slow
 def test_layers_are_those_inside_of_what_the_gpu_runs(
     lathe: Lathe, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,6 +123,7 @@ def test_a_build_tells_where_nodes_run(lathe: Lathe, project: Path) -> None:
     assert {"cost_ns", "greedy_cost_ns", "greedy_copies", "cpu_cost_ns", "least_ns"} <= set(placed)
 
 
+@pytest.mark.slow
 def test_an_accuracy_says_what_ran(lathe: Lathe, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("accuracy.py", "test.npz"):
         shutil.copy(EXAMPLE / name, project)

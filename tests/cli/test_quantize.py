@@ -69,6 +69,7 @@ def _expected(project: Path) -> dict[str, tuple[float, float]]:
     return {name: (min(ends), max(ends)) for name, ends in seen.items()}
 
 
+@pytest.mark.slow
 def test_ranges_are_those_of_the_reference(lathe: Lathe, project: Path) -> None:
     told = lathe("quantize", "accuracy.yml", "--inputs", "pictures.npy", "--json").document
     assert told["file"] == str(project / "digits.ranges")
@@ -129,6 +130,7 @@ def test_several_workers_find_the_same(lathe: Lathe, project: Path) -> None:
             assert ends == pytest.approx(one[name], rel=1e-6)
 
 
+@pytest.mark.slow
 def test_the_log_of_mace_becomes_ranges(lathe: Lathe, project: Path) -> None:
     (project / "in").mkdir()
     for number, picture in enumerate(np.load("pictures.npy")):
@@ -318,6 +320,7 @@ def _quantised_model(file: Path) -> None:
     file.write_bytes(model_of(nodes, {"x": np.zeros((2, 3), np.float32)}, ["y"], parameters).SerializeToString())
 
 
+@pytest.mark.slow
 def test_a_quantised_model_without_the_key_is_said_to_be_computed_in_float(
     lathe: Lathe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,6 +28,7 @@ def on(project: Path) -> list[object]:
     return [project / "deploy.yml", "--output", project / "build", "--abi", "host"]
 
 
+@pytest.mark.slow
 def test_run_tells_outputs_and_time(lathe: Lathe, project: Path) -> None:
     stamp = (project / "build/digits/report/build.json").stat().st_mtime_ns
     (result,) = lathe("run", *on(project), "--round", 5, "--num-threads", 1, "--json").document["runs"]
@@ -105,6 +106,7 @@ def test_run_with_validate_is_validate(lathe: Lathe, project: Path) -> None:
     assert lathe("run", *on(project), "--validate", "--json").document["passed"] is True
 
 
+@pytest.mark.slow
 def test_an_output_below_its_threshold_is_exit_code_9(lathe: Lathe, project: Path, tmp_path: Path) -> None:
     """The recorded output is not what the model gives."""
     deployment = (project / "deploy.yml").read_text()

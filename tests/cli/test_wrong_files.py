@@ -22,6 +22,7 @@ def test_ranges_belong_to_a_deployment_file(lathe: Lathe, digits: Path) -> None:
     assert f"lathe init {model}" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_model_alone_is_used_as_init_describes_it(
     lathe: Lathe, digits: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -35,6 +35,7 @@ def test_all_functions(program: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(40, 30), (7, 50), (96, 64), (200, 190), (1, 1)])
 def test_images_are_resized_as_pillow_does(program: Path, tmp_path: Path, size: tuple[int, int]) -> None:
     pixels = np.random.default_rng(1).integers(0, 256, (64, 96, 3), np.uint8)

@@ -25,6 +25,7 @@ def test_what_init_writes_is_accepted(framework: str, tmp_path: Path) -> None:
     assert sum(one.result == CHECKED for one in outcomes) >= len(outcomes) / 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chip", ["k210", "max78000"])
 def test_chips_ask_for_ranges(chip: str, tmp_path: Path) -> None:
     (model,) = itertools.islice(models(CASES, tmp_path, ("keras",)), 1)

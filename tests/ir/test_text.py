@@ -192,6 +192,7 @@ def test_graphs_that_are_read_are_verified() -> None:
         text.read(_GOOD.replace("%y: f32[n, 2]", "%y: f32[n, 3]"), {}, _OPERATORS)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.integers(0, len(_GOOD)), st.integers(0, 12), st.text(max_size=6))
 def test_damaged_text_gives_graph_errors_only(start: int, length: int, inserted: str) -> None:

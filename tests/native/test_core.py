@@ -79,6 +79,7 @@ def _programs() -> list[str]:
     return [part.split("```", 1)[0] for text in texts for part in text.split("```cpp\n#include")[1:]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", _programs())
 def test_the_examples_of_the_documentation_compile(program: str, tmp_path: Path) -> None:
     source = tmp_path / "program.cc"
@@ -89,6 +90,7 @@ def test_the_examples_of_the_documentation_compile(program: str, tmp_path: Path)
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_a_library_needs_no_cpp_runtime_and_exports_one_symbol() -> None:
     folder = build("test_b")
     library = folder / "tests" / "libtest_b.so"

@@ -110,6 +110,7 @@ def _loop() -> tuple[Graph, dict[str, Value]]:
     return graph, {"captured": captured, "carried": first}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["captured", "carried"])
 def test_a_value_of_a_loop_that_is_given_up_early_is_found(
     name: str, checked: Library, monkeypatch: pytest.MonkeyPatch

@@ -102,6 +102,7 @@ def test_only_a_library_that_keeps_its_promises_is_passed_on(tmp_path: Path) -> 
         assert (tmp_path / f"checked-{floor}").exists() != bool(said)
 
 
+@pytest.mark.slow
 def test_a_mistake_names_the_declared_path(tmp_path: Path) -> None:
     file = request(tmp_path, deployment().replace("nets/digits.onnx", "nets/letters.onnx"))
     done = script("convert.py", ROOT, file, folder=tmp_path)

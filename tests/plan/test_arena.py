@@ -47,6 +47,7 @@ def test_planned_arenas_pass_the_checker(graph: Graph, in_place: bool) -> None:
     assert Plan.from_json(plan.as_json()) == plan
 
 
+@pytest.mark.slow
 @given(graphs_with_regions(), st.booleans())
 @settings(max_examples=150, deadline=None)
 def test_planned_arenas_of_graphs_with_regions_pass_the_checker(graph: Graph, in_place: bool) -> None:

@@ -83,12 +83,14 @@ def planned(graph: Graph, kernels: list[Anywhere]) -> arena.Arena:
     return memory
 
 
+@pytest.mark.slow
 def test_values_that_are_live_together() -> None:
     graph = fan(MANY, joined=False)
     memory = planned(graph, [Anywhere()] * MANY)
     assert memory.size == memory.lower_bound == 64 * (MANY + 1)
 
 
+@pytest.mark.slow
 def test_a_join_of_many_values() -> None:
     graph = fan(MANY, joined=True)
     memory = planned(graph, [*[Anywhere()] * MANY, Anywhere(parts="inputs")])

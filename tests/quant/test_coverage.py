@@ -56,6 +56,7 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_every_tensor_of_the_graph_of_few_bits_has_a_range(project: Path) -> None:
     calibration = CalibrationSettings(project / "images.npy", output=project / "net.ranges")
     report = workflow.quantize(project / "net.yml", calibration, options=Options(project / "build"))
@@ -69,6 +70,7 @@ def test_every_tensor_of_the_graph_of_few_bits_has_a_range(project: Path) -> Non
     assert set(report.ranges) <= names
 
 
+@pytest.mark.slow
 def test_a_deployment_whose_range_file_is_still_missing_is_calibrated_into_it(project: Path) -> None:
     calibration = CalibrationSettings(project / "images.npy", samples=3)
     report = workflow.quantize(project / "int8.yml", calibration, options=Options(project / "build"))

@@ -74,6 +74,7 @@ def test_sizes_kernels_and_nodes(builds: Path) -> None:
     assert all(before == after for before, after in figures(same).values())
 
 
+@pytest.mark.slow
 def test_times_and_agreement(measured: Path) -> None:
     document = compare(measured / "old/digits", measured / "new/digits")
     assert figures(document)["digits on host, digits"] == (2.0, 1.0)

@@ -105,6 +105,7 @@ def test_what_rounding_decides_is_not_wrong(library: Library, tmp_path: Path) ->
     assert verdict.kind == "right", verdict
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_keeps_its_counts(tmp_path: Path) -> None:
     """Two of a hundred models are judged before the interrupt; those of another family stay."""
     broken, file = tmp_path / "broken.so", tmp_path / "strangers.json"

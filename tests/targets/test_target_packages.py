@@ -78,6 +78,7 @@ def test_without_the_pass_the_target_says_what_it_cannot_do(site: Path, tmp_path
     assert "the Abacus has no operator 'pow'" in done.stderr
 
 
+@pytest.mark.slow
 def test_wrong_values_of_its_keys_are_refused_with_their_place(site: Path, tmp_path: Path) -> None:
     file = sampled(tmp_path)
     file.write_text(file.read_text().replace("{digits: 3}", "{digits: 4}"))
@@ -147,6 +148,7 @@ IT = Target()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "why"),
     [

@@ -89,6 +89,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_refused(table: Table, name: str) -> None:
     function, source, target, extra, message = CASES[name]

@@ -48,6 +48,7 @@ def test_a_module_as_applications_use_it(digits: BuildReport, abi: str, tmp_path
     assert messages[4] == "the library has no model 'letters'; it has: digits"
 
 
+@pytest.mark.slow
 def test_models_inside_the_module(tmp_path: Path) -> None:
     file = deployment(tmp_path, in_code=True, abis=("wasm32",))
     built = building.build(file, options=Options(output=tmp_path / "build"))

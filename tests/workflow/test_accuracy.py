@@ -145,6 +145,7 @@ def test_a_dask_cluster_gives_the_same_number(project: Path, cluster: str) -> No
     assert (result["scheduler"], result["workers"]) == (cluster, 2)
 
 
+@pytest.mark.slow
 def test_a_script_of_mace_measures_the_same(project: Path) -> None:
     (project / "mace.py").write_text(MACE.format(data=str(project / "test.npz")))
     text = (project / "accuracy.yml").read_text().replace("accuracy.py", "mace.py")

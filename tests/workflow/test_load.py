@@ -51,6 +51,7 @@ def test_a_library_file_finds_its_model(project: Path, tmp_path: Path) -> None:
         buildtool.load(library)
 
 
+@pytest.mark.slow
 def test_a_deployment_file_is_built_where_that_is_needed(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

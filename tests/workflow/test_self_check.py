@@ -98,6 +98,7 @@ def test_a_build_with_a_wrong_plan_is_a_defect_of_lathe(
     assert (tmp_path / "asked" / "lathe_full" / "lib").is_dir()
 
 
+@pytest.mark.slow
 def test_a_library_that_dies_is_a_defect_of_lathe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = _deployment(tmp_path, monkeypatch)
 

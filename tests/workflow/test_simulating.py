@@ -110,6 +110,7 @@ def test_right_answers_of_a_description(tmp_path: Path, lathe: Lathe, described:
     assert all_of_them["metrics"] == {"top5": 1.0}
 
 
+@pytest.mark.slow
 def test_labelled_samples_that_cannot_be_used_are_errors(
     tmp_path: Path, lathe: Lathe, described: tuple[object, ...]
 ) -> None:

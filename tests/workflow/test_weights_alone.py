@@ -197,6 +197,7 @@ def test_transformed_filters_are_for_those_who_ask(word: str, winograd: str, tmp
     assert (0.9999 if word == "int8" else 0.98) < result["cosine"] < 1
 
 
+@pytest.mark.slow
 def test_a_library_of_other_models_says_that_it_cannot_read_them(tmp_path: Path) -> None:
     file, options = _build(tmp_path, "bf16", "host")
     built = buildtool.build(file, options=options)

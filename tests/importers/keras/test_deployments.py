@@ -13,6 +13,7 @@ from tests.importers.keras.harness import archive
 __all__ = ["lathe"]  # a fixture
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["residual-keras2.h5", "residual-keras3.keras", "nested-keras3.keras"])
 def test_init(name: str, lathe: Lathe, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(archive()[name])

@@ -42,6 +42,7 @@ def _activations_left(graph: Graph) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COUNTS)
 def test_network(name: str, tmp_path: Path) -> None:
     model = networks.build(name, size=64)

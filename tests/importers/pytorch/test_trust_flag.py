@@ -41,6 +41,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_commands_that_import_models(command: str, folder: Path, lathe: Lathe) -> None:
     refused = lathe(command, "deploy.yml")

@@ -142,6 +142,7 @@ def test_floats_beside_stored_numbers_stay_floats(moved: bool, tmp_path: Path) -
     assert np.array_equal(squares, wanted[1])
 
 
+@pytest.mark.slow
 def test_a_network_with_nothing_but_weights_in_bytes_stays_real() -> None:
     """LiteRT finds the range of what comes in when it runs: nothing is known of it before."""
     try:

@@ -95,6 +95,7 @@ def test_simulator_interpreter_and_image_give_the_same_bytes(
     assert said.startswith(told(own)[0])
 
 
+@pytest.mark.slow
 def test_reports_tell_what_became_of_the_models(library: Path) -> None:
     build = json.loads((library / "report" / "build.json").read_text())
     (firmware,) = build["firmware"]
@@ -165,6 +166,7 @@ def test_a_dry_run_tells_the_commands(nets: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "build").exists()
 
 
+@pytest.mark.slow
 def test_models_larger_than_the_chip_are_noted_and_linked(
     nets: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -85,6 +85,7 @@ def test_drawn_outputs_as_in_numpy(finder: Path, tmp_path: Path) -> None:
     assert dropped > 200, "few boxes overlap"
 
 
+@pytest.mark.slow
 def test_little_room_keeps_the_most_probable_ones(finder: Path, tmp_path: Path) -> None:
     rng = np.random.default_rng(5)
     cases = [replace_room(drawn(rng), room) for room in (0, 1, 2, 7, 30) for _ in range(4)]

@@ -131,6 +131,7 @@ def test_registers_get_the_layers_word_for_word(tracer: Path, tmp_path: Path) ->
     assert places["select"] == [0, 22]  # channel 5 is the first of the second word
 
 
+@pytest.mark.slow
 def test_the_addresses_are_those_of_the_chip(tracer: Path, tmp_path: Path) -> None:
     _, places, _, _ = trace(tracer, tmp_path, "status")
     assert places["k210"] == [0x40800000, 0x40600000, 0x50000000, 0x50440064, 5]

@@ -40,6 +40,7 @@ def run(runner: Path, folder: Path, sample: Sample, threads: int = 1) -> list[by
     return [(folder / f"{name}.out{index}").read_bytes() for index in range(len(wanted))]
 
 
+@pytest.mark.slow
 def test_every_layer_and_pool_gives_the_bytes_of_the_simulator(
     runner: Path, all_samples: list[Sample], tmp_path: Path
 ) -> None:

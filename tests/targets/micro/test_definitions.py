@@ -56,6 +56,7 @@ def _expected(case: OpCase) -> Sequence[Array]:
         return case.op.reference(*case.inputs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operator", [each for each in operators_with_cases() if each not in _WITHOUT])
 def test_definitions_are_computed(operator: str, tmp_path: Path) -> None:
     made: list[tuple[OpCase, int, Function]] = []
