@@ -81,7 +81,14 @@ def read_key(file: Path) -> bytes:
 
 
 def new_key(file: Path) -> bytes:
-    """Write a new key that only the user may read. ConfigError where the file exists: it may be the only copy."""
+    """Write a new key."""
+    key = os.urandom(KEY_SIZE)
+    write_key(file, key)
+    return key
+
+
+def write_key(file: Path, key: bytes) -> None:
+    """Write a secret that only the user may read. ConfigError where the file exists: it may be the only copy."""
     with writing_to(file):
         try:
             handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -89,10 +96,8 @@ def new_key(file: Path) -> bytes:
             raise ConfigError(
                 "this file already exists", where=Where(str(file)), remedy="remove --new-key to use its key"
             ) from None
-        key = os.urandom(KEY_SIZE)
         with os.fdopen(handle, "w", encoding="ascii") as to:
             to.write(key.hex() + "\n")
-    return key
 
 
 def encrypt_files(things: list[Path], key: bytes, output: Path | None) -> list[Path]:

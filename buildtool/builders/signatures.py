@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from buildtool.builders.disks import writing_to
+from buildtool.builders.encryption import write_key
 from buildtool.builders.package import write_file
 from buildtool.errors import ConfigError, ModelFileError, Problem, Where
 
@@ -25,18 +25,10 @@ _MODELS = (".pb", ".data")
 
 
 def new_key(file: Path) -> Ed25519PrivateKey:
-    """Write a new key that only the user may read, and `<file>.pub`. ConfigError where one exists: it may be the only
-    copy."""
+    """Write a new key, and the public one to `<file>.pub`."""
+    key = Ed25519PrivateKey.generate()
+    write_key(file, key.private_bytes_raw())
     with writing_to(file):
-        try:
-            handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
-            raise ConfigError(
-                "this file already exists", where=Where(str(file)), remedy="remove --new-key to use its key"
-            ) from None
-        key = Ed25519PrivateKey.generate()
-        with os.fdopen(handle, "w", encoding="ascii") as to:
-            to.write(key.private_bytes_raw().hex() + "\n")
         public_file(file).write_text(key.public_key().public_bytes_raw().hex() + "\n", encoding="ascii")
     return key
 
