@@ -95,6 +95,7 @@ def fit(
 ) -> Fitted:
     """Train, and write a checkpoint, the best one and the history after every epoch; `after` is called then, too."""
     torch.use_deterministic_algorithms(True)
+    torch.utils.deterministic.fill_uninitialized_memory = False  # nothing reads it
     torch.set_num_threads(settings.threads)
     torch.manual_seed(settings.seed)
     task = models.task(file, arch, data)
@@ -107,6 +108,7 @@ def fit(
     loss_of = _loss_of(task, settings, file, data)
     fitted = Fitted(name, folder, measure=task.measure)
     folder.mkdir(parents=True, exist_ok=True)
+    known = given(data.samples), torch.from_numpy(data.labels)
     begin, state = 0, None
     if resume:
         if not fitted.checkpoint.is_file():
@@ -120,7 +122,7 @@ def fit(
         if policy is not None and number == policy.start_epoch:
             _begin_quantisation(network, policy)
             optimiser = _optimiser(network, settings)
-        loss = _epoch(network, optimiser, data, settings, number, loss_of)
+        loss = _epoch(network, optimiser, known, settings, number, loss_of)
         quantised = any(layer.bits for layer in layers.values())
         epoch = Epoch(number, loss, measured(task, network, data), quantised)
         fitted.history.append(epoch)
@@ -188,14 +190,14 @@ def _begin_quantisation(network: nn.Module, policy: Policy) -> None:
 def _epoch(
     network: nn.Module,
     optimiser: torch.optim.Optimizer,
-    data: Data,
+    known: tuple[torch.Tensor, torch.Tensor],
     settings: Settings,
     number: int,
     loss_of: Loss,
 ) -> float:
     """The mean loss. All that is random follows from the seed and the number of the epoch."""
     torch.manual_seed(settings.seed * 100_003 + number)
-    order = np.random.default_rng((settings.seed, number)).permutation(len(data.labels))
+    order = np.random.default_rng((settings.seed, number)).permutation(len(known[1]))
     starts = range(0, max(len(order) - settings.batch + 1, 1), settings.batch)
     total, steps = 0.0, settings.epochs * len(starts)
     network.train()
@@ -203,8 +205,8 @@ def _epoch(
         rate = settings.rate * 0.5 * (1 + math.cos(math.pi * (number * len(starts) + at) / steps))
         for group in optimiser.param_groups:
             group["lr"] = rate
-        chosen = order[start : start + settings.batch]
-        samples, labels = given(data.samples[chosen]), torch.from_numpy(data.labels[chosen])
+        chosen = torch.from_numpy(order[start : start + settings.batch])
+        samples, labels = known[0][chosen], known[1][chosen]
         loss = loss_of(network, samples, labels)
         optimiser.zero_grad()
         loss.backward()

@@ -17,7 +17,7 @@ from torch import nn
 from torch.nn import functional
 
 from buildtool.errors import UnsupportedError
-from buildtool.training import rules
+from buildtool.training import rounding, rules
 
 Operation = Literal["conv1d", "conv2d", "convtranspose2d", "linear"]
 
@@ -51,11 +51,7 @@ class Pooling:
             return pool(values, self.size, self.stride, 0, self.dilation)
         average = functional.avg_pool1d if flat else functional.avg_pool2d
         mean = average(values, self.size, self.stride)
-        if not quantised:
-            return mean
-        count = int(np.prod(self.size))
-        sums = torch.round(mean.detach() * rules.DATA_FACTOR * count)
-        return _instead(mean, rules.average(sums, count, rounds=self.rounds) / rules.DATA_FACTOR)
+        return rounding.mean(mean, rounds=self.rounds) if quantised else mean
 
 
 def _each(value: Any, dimensions: int) -> tuple[int, ...]:
@@ -123,11 +119,16 @@ class Fused(nn.Module):
         self.quantize_activation.fill_(1)
         self.adjust_output_shift.fill_(1)
 
-    def power(self) -> int:
+    def power(self, bits: int | None = None) -> int:
         """The power of two that weights are multiplied by: that which `lathe quantize` finds."""
         parts = [self.op.weight] if self.op.bias is None else [self.op.weight, self.op.bias]
-        both = np.concatenate([part.detach().float().reshape(-1).numpy() for part in parts])
-        return rules.highest_shift(both, float(self.shift_quantile), self.bits)
+        quantile, bits = float(self.shift_quantile), self.bits if bits is None else bits
+        if quantile == 1:  # what is largest, without a copy of all
+            ends = [float(end) for part in parts for end in torch.aminmax(part.detach())]
+            both = np.asarray(ends, np.float32)
+        else:
+            both = np.concatenate([part.detach().float().reshape(-1).numpy() for part in parts])
+        return rules.highest_shift(both, quantile, bits)
 
     def forward(self, values: torch.Tensor) -> torch.Tensor:
         if self.operation == "linear" and values.ndim != 2:
@@ -135,9 +136,10 @@ class Fused(nn.Module):
             raise UnsupportedError(
                 f"a fully connected layer gets {shape}", remedy="x = x.view(x.size(0), -1) before it"
             )
+        bits = self.bits
         if self.pooling is not None:
-            values = self.pooling(values, quantised=self.bits > 0)
-        return self._quantised(values) if self.bits else self._real(values)
+            values = self.pooling(values, quantised=bits > 0)
+        return self._quantised(values, bits) if bits else self._real(values)
 
     def _real(self, values: torch.Tensor) -> torch.Tensor:
         values = self.op(values)
@@ -148,22 +150,24 @@ class Fused(nn.Module):
         values = self._activated(values)
         return values.clamp(rules.LOWEST / rules.DATA_FACTOR, rules.HIGHEST / rules.DATA_FACTOR)
 
-    def _quantised(self, values: torch.Tensor) -> torch.Tensor:
-        power = self.power()
-        factor = rules.factor(self.bits, power)
-        sums = self._sums(values * rules.DATA_FACTOR, factor)
-        if self.wide:
-            return sums / (rules.DATA_FACTOR * factor)
-        scaled = sums / factor
-        reached = scaled.clamp(rules.LOWEST, rules.HIGHEST)
-        narrow = _instead(reached, rules.narrowed(sums.detach(), -power, self.bits))
-        return self._activated(narrow).clamp(max=rules.HIGHEST) / rules.DATA_FACTOR
-
-    def _sums(self, values: torch.Tensor, factor: float) -> torch.Tensor:
-        """The integers that the chip adds up."""
+    def _quantised(self, values: torch.Tensor, bits: int) -> torch.Tensor:
+        """Weights and sums as the real numbers that the chip's integers stand for."""
+        factor = rules.factor(bits, self.power(bits))
         weight, bias = self.op.weight, self.op.bias
-        by = self._whole(weight, factor)
-        added = None if bias is None else self._whole(bias, factor) * rules.BIAS_FACTOR
+        raised = 0.0 if self.wide else rounding.HALF_STEP
+        by = rounding.parameters(weight, factor, bits)
+        if bias is not None:
+            added = rounding.parameters(bias, factor, bits, raised)
+        else:
+            added = by.new_full((weight.shape[self.operation == "convtranspose2d"],), raised)
+        sums = self._sums(values, by, added)
+        if self.wide:
+            return sums
+        lowest = 0.0 if self.activation == "relu" else rules.LOWEST / rules.DATA_FACTOR
+        narrow = rounding.narrow(sums, lowest)
+        return narrow.abs().clamp(max=rules.HIGHEST / rules.DATA_FACTOR) if self.activation == "abs" else narrow
+
+    def _sums(self, values: torch.Tensor, by: torch.Tensor, added: torch.Tensor) -> torch.Tensor:
         op = self.op
         if self.operation == "linear":
             return functional.linear(values, by, added)
@@ -172,11 +176,6 @@ class Fused(nn.Module):
             return functional.conv_transpose2d(values, by, added, *border)
         convolve = functional.conv1d if self.operation == "conv1d" else functional.conv2d
         return convolve(values, by, added, op.stride, op.padding, op.dilation, op.groups)
-
-    def _whole(self, values: torch.Tensor, factor: float) -> torch.Tensor:
-        """In single precision, in which checkpoints are quantised."""
-        exact = rules.whole(values.detach().float(), factor, self.bits).to(values.dtype)
-        return _instead(values * factor, exact)
 
     def _activated(self, values: torch.Tensor) -> torch.Tensor:
         if self.activation == "relu":
