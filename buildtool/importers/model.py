@@ -72,6 +72,8 @@ class SourceNode:
     #: Of inputs and outputs that stand for other numbers than they hold, where tensors have this from the file.
     quantisation: Mapping[str, QuantType] = field(default_factory=dict)
     dtypes: Mapping[str, DType] = field(default_factory=dict)  # of inputs and outputs, where the file states them
+    #: How the file stores what the layer computes in between; None where it says nothing.
+    between: tuple[QuantType | None, ...] = ()
 
     @property
     def title(self) -> str:

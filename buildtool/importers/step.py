@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import NoReturn, Protocol, TypeVar
 
@@ -15,7 +15,7 @@ from buildtool.importers.bounds import upper_bound
 from buildtool.importers.builder import MOST_REPEATED, Builder, Tensor
 from buildtool.importers.model import AttributeValue, SourceBody, SourceNode
 from buildtool.ir.dims import Dim, DimExpr, Shape
-from buildtool.ir.graph import Node, Region, Value
+from buildtool.ir.graph import Node, Region, StoredLayer, Value
 from buildtool.ir.operator import Array, AttrValue
 from buildtool.ir.types import DType, QuantType, TensorType
 
@@ -275,6 +275,20 @@ class Step:
     def maker(self, tensor: Tensor) -> Node | None:
         """The node that gives a tensor; None where it is an input or known."""
         return None if tensor.value is None else self._builder.makers.get(tensor.value)
+
+    def keep_stored(
+        self,
+        kind: str,
+        inputs: Sequence[Tensor],
+        outputs: Sequence[Tensor],
+        arrays: Mapping[str, Array],
+        numbers: Mapping[str, float],
+    ) -> None:
+        """Notes that nodes compute in floats what the file stores as a layer of integers."""
+        given, made = ([tensor.value for tensor in tensors if tensor.value] for tensors in (inputs, outputs))
+        if len(given) == len(inputs) and len(made) == len(outputs):
+            layer = StoredLayer(kind, tuple(given), tuple(made), arrays, numbers)
+            self._builder.graph.stored_layers.append(layer)
 
     def has_range(self, quant: QuantType) -> None:
         """Training for quantisation found this of the first output of the node."""

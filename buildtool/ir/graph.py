@@ -7,8 +7,8 @@ Constant arrays are shared between clones and are never written to.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -122,6 +122,17 @@ class Region:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class StoredLayer:
+    """A layer of integers as its file stores it. Its values are those of nodes that compute the same in floats."""
+
+    kind: str
+    inputs: tuple[Value, ...]
+    outputs: tuple[Value, ...]
+    arrays: Mapping[str, Array]
+    numbers: Mapping[str, float]
+
+
 @dataclass(eq=False)
 class Graph(Region):
     """A whole model: the outermost region, its name and the symbols that its dimensions use.
@@ -131,6 +142,8 @@ class Graph(Region):
     `ranges` is what training for quantisation found of tensors, by their names in the source model or here: their
     numbers are floats that stand for whole numbers of this type. Nothing that computes reads it.
 
+    `stored_layers` are for targets that compute such layers to the last bit; others compute the nodes.
+
     `initial` has, by the names of inputs, the elements that a state of a streaming model has before the first run.
     """
 
@@ -138,6 +151,7 @@ class Graph(Region):
     symbols: dict[str, Symbol] = field(default_factory=dict)
     ranges: dict[str, QuantType] = field(default_factory=dict)
     initial: dict[str, Array] = field(default_factory=dict)
+    stored_layers: list[StoredLayer] = field(default_factory=list)
     _counter: int = 0
 
     def range_of(self, value: Value) -> QuantType | None:
@@ -219,6 +233,14 @@ class Graph(Region):
         copy = Graph(name=self.name, symbols=dict(self.symbols), _counter=self._counter)
         copy.ranges, copy.initial = dict(self.ranges), dict(self.initial)
         region(self, copy)
+        copy.stored_layers = [
+            replace(
+                layer,
+                inputs=tuple(value(item) for item in layer.inputs),
+                outputs=tuple(value(item) for item in layer.outputs),
+            )
+            for layer in self.stored_layers
+        ]
         return copy
 
     def values(self) -> Iterator[Value]:

@@ -86,6 +86,28 @@ typedef struct lm_move {
   int32_t counts[LM_MOVE_LOOPS], steps[LM_MOVE_LOOPS];
 } lm_move;
 
+/* By unit: the weights of its gates (in, forget, new, out) for the input, then for the last outputs; and their biases
+ * in the same order, which contain what the zero points contribute. Cells have `cell_shift` fraction bits. */
+typedef struct lm_lstm {
+  const int8_t* weights;
+  const int32_t* biases;
+  lm_factor given[4], kept[4], hidden;
+  uint32_t in_batch, in_step, out_batch, out_step; /* bytes from one to the next */
+  uint16_t batches, steps, in_c, units;
+  int16_t cell_shift, clip;
+  int8_t zero;
+} lm_lstm;
+
+typedef struct lm_svdf {
+  const int8_t* weights;
+  const int32_t* filter_biases; /* what the zero point of the input contributes */
+  const int16_t* times;
+  const int32_t* biases;
+  lm_factor filtered, stored;
+  uint16_t batches, in_c, filters, memory, rank;
+  int8_t zero;
+} lm_svdf;
+
 void lm_conv_s8(const int8_t* x, int8_t* y, void* scratch, const lm_conv* layer);
 void lm_depthwise_s8(const int8_t* x, int8_t* y, void* scratch, const lm_conv* layer);
 /* The same, several channels of a place at a time: only with MVE. */
@@ -98,6 +120,11 @@ void lm_add_s8(const int8_t* a, const int8_t* b, int8_t* y, size_t count, const 
 void lm_mul_s8(const int8_t* a, const int8_t* b, int8_t* y, size_t count, const lm_mul* layer);
 void lm_table_s8(const int8_t* x, int8_t* y, size_t count, const int8_t* table);
 void lm_softmax_s8(const int8_t* x, int8_t* y, size_t rows, size_t columns, const int32_t* exponentials);
+/* The layer begins at zero in each run. `scratch`: cells and outputs, 3 bytes a unit. */
+void lm_lstm_s8(const int8_t* x, int8_t* y, void* scratch, const lm_lstm* layer);
+/* What filters give behind what they gave before; `kept` may be `past`. Then the weights over time. */
+void lm_svdf_filters_s8(const int8_t* x, const int16_t* past, int16_t* kept, const lm_svdf* layer);
+void lm_svdf_times_s8(const int16_t* kept, int8_t* y, const lm_svdf* layer);
 /* One input of a concatenation: `run` bytes into each of `rows` rows of `pitch` bytes. */
 void lm_copy_rows(const int8_t* x, int8_t* y, size_t rows, size_t run, size_t pitch);
 void lm_pad_s8(const int8_t* x, int8_t* y, const lm_pad* layer);

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from buildtool.ir import text
-from buildtool.ir.graph import Graph
+from buildtool.ir.graph import Graph, StoredLayer
 from buildtool.ir.operator import OperatorError
 from buildtool.ir.types import DType, QuantType, TensorType, dtype_from_code, dtype_of, round_to_bf16
 from buildtool.ops.relu import Relu
@@ -29,6 +29,15 @@ def test_clone_is_independent(make: type[Graph]) -> None:
     copy.symbols.clear()
     copy.outputs.clear()
     assert text.write(graph)[0] == before
+
+
+def test_clone_has_the_stored_layers_on_its_own_values() -> None:
+    graph = Graph()
+    x, y = (graph.new_value(name, TensorType(DType.S8, (1,))) for name in "xy")
+    graph.stored_layers.append(StoredLayer("lstm", (x,), (y,), {}, {"clip": 1.0}))
+    (layer,) = graph.clone().stored_layers
+    assert [value.name for value in (*layer.inputs, *layer.outputs)] == [x.name, y.name]
+    assert layer.inputs[0] is not x and layer.numbers == {"clip": 1.0}
 
 
 def test_clone_shares_constant_arrays_that_nobody_can_write() -> None:

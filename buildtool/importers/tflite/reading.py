@@ -175,6 +175,7 @@ class _Reader:
             bodies=self._bodies(attributes, name),
             quantisation={one: tensor.quantisation for one, tensor in used.items() if tensor.quantisation},
             dtypes={one: DTYPES[tensor.code] for one, tensor in used.items() if tensor.code in DTYPES},
+            between=tuple(tensor.quantisation for tensor in self._picked(tensors, table.numbers(8, "<i4"), True)),
         )
 
     def _bodies(self, attributes: dict[str, AttributeValue], owner: str) -> dict[str, Callable[[], SourceBody]]:

@@ -14,6 +14,9 @@ from buildtool.targets.micro import network as nets
 from buildtool.targets.micro.network import Layer, Network
 from buildtool.targets.micro.packing import vector_channels
 
+#: These are products with matrices for the most part.
+_AS_DENSE = (nets.Dense, nets.Lstm, nets.SvdfFilters, nets.SvdfTimes)
+
 
 def features(layer: Layer) -> tuple[float, ...]:
     """What the instructions of a layer depend on, each with a factor of its own."""
@@ -26,7 +29,7 @@ def features(layer: Layer) -> tuple[float, ...]:
         return layer.macs, layer.macs / deep, made, rows * columns, 1.0
     if isinstance(layer, nets.MaxPool | nets.AveragePool):
         return made * prod(layer.window.kernel), made, rows * columns, 1.0
-    if isinstance(layer, nets.Dense):
+    if isinstance(layer, _AS_DENSE):
         return layer.macs, made, 1.0
     if isinstance(layer, nets.Concat):
         return made, layer.rows * len(layer.runs), 1.0
@@ -38,7 +41,7 @@ def kind(layer: Layer, kernel_set: str) -> str:
         return "depthwise by channels"
     if isinstance(layer, nets.Depthwise) and layer.window.kernel == (3, 3):
         return "depthwise 3x3"
-    return layer.kind
+    return "dense" if isinstance(layer, _AS_DENSE) else layer.kind
 
 
 def instructions(layer: Layer, kernel_set: str) -> float:

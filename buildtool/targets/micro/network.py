@@ -156,6 +156,60 @@ class Softmax(Layer):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class Lstm(Layer):
+    """A recurrent layer with gates, from zero on. Gates in the order in, forget, new, out."""
+
+    time_major: bool
+    weights: Bytes  # [4, units, inputs]
+    recurrent: Bytes  # [4, units, units]
+    bias: NDArray[np.int32]  # [4, units]
+    given: tuple[tuple[int, int], ...]  # multiplier and shift of each gate
+    kept: tuple[tuple[int, int], ...]
+    hidden: tuple[int, int]
+    cell_shift: int  # fraction bits of the cells
+    clip: int
+
+    @property
+    def batches(self) -> int:
+        return self.output.shape[1 if self.time_major else 0]
+
+    @property
+    def steps(self) -> int:
+        return self.output.shape[0 if self.time_major else 1]
+
+    @property
+    def macs(self) -> int:
+        return self.batches * self.steps * int(self.weights.size + self.recurrent.size)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SvdfFilters(Layer):
+    """What filters give, behind what they gave in earlier runs. Inputs: x, and the state, over which it is written."""
+
+    weights: Bytes  # [filters, inputs]
+    memory: int
+    factor: tuple[int, int]
+
+    @property
+    def macs(self) -> int:
+        return self.inputs[0].shape[0] * int(self.weights.size)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SvdfTimes(Layer):
+    """The weights over time. Input: the state."""
+
+    times: NDArray[np.int16]  # [filters, memory]
+    bias: NDArray[np.int32]
+    rank: int
+    factor: tuple[int, int]
+
+    @property
+    def macs(self) -> int:
+        return self.output.shape[0] * int(self.times.size)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Concat(Layer):
     """Joins tensors; seen as rows, each input gives a run of bytes to each row."""
 

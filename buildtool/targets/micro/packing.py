@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from buildtool.targets.micro.network import Bytes, Conv, Defined, Dense, Depthwise, Layer
+from buildtool.targets.micro.network import Bytes, Conv, Defined, Dense, Depthwise, Layer, Lstm
 
 _WIDE = 64  # kLmWide of native/micro/ops/fixed_point.h
 
@@ -62,6 +62,19 @@ def bias_of(layer: Conv | Dense) -> NDArray[np.int64]:
     return found
 
 
+def interleaved(layer: Lstm, kernel_set: str) -> tuple[Bytes, NDArray[np.int32]]:
+    """By unit: weights of its gates for the input, then for the last outputs. Biases, with zero points, likewise."""
+    by_four = _DENSE[kernel_set]
+    rows = [
+        np.ascontiguousarray(by_four(weights[:, unit])).ravel()
+        for unit in range(layer.weights.shape[1])
+        for weights in (layer.weights, layer.recurrent)
+    ]
+    given, kept = (part.astype(np.int64).sum(axis=2).T for part in (layer.weights, layer.recurrent))
+    biases = np.stack([layer.bias.T - layer.inputs[0].zero * given, -layer.output.zero * kept], axis=1)
+    return np.concatenate(rows), biases.ravel().astype(np.int32)
+
+
 def vector_channels(layer: Depthwise, kernel_set: str) -> bool:
     """Whether the kernel of a layer computes several channels of a place at a time."""
     return kernel_set == "mve" and layer.multiplicity == 1 and (len(layer.weights) - 1) % 16 > 8
@@ -71,6 +84,8 @@ def scratch(layer: Layer, kernel_set: str) -> int:
     """Bytes of memory that the kernel of a layer works in."""
     if isinstance(layer, Defined):
         return layer.function.work
+    if isinstance(layer, Lstm):
+        return 3 * layer.output.shape[2]
     if isinstance(layer, Depthwise) and vector_channels(layer, kernel_set):
         taps = layer.window.kernel[0] * layer.window.kernel[1]
         return 8 * rounded(taps, 2) + rounded(layer.inputs[0].shape[3], 16)

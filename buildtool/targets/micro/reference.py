@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from buildtool.targets.micro import curves
 from buildtool.targets.micro import network as nets
 from buildtool.targets.micro.fixed_point import clamped, high_product, scaled, scaled_once, shifted_right
 from buildtool.targets.micro.network import Layer, Network, Tensor, Window
@@ -140,6 +141,45 @@ def _inverse(values: Values) -> Values:
     return found
 
 
+def _lstm(layer: nets.Lstm, x: Array) -> Array:
+    """Sums of inputs and of last outputs are scaled to 3 integer bits, each on its own."""
+    units, zeros = layer.output.shape[2], (layer.inputs[0].zero, layer.output.zero)
+    steps = (x if layer.time_major else x.transpose(1, 0, 2)).astype(np.int64) - zeros[0]
+    hidden = np.zeros((layer.batches, units), np.int64)
+    cell, made = hidden, []
+    for seen in steps:
+        sums: list[Values] = []
+        for gate in range(4):
+            given = seen @ layer.weights[gate].T.astype(np.int64) + layer.bias[gate]
+            kept = hidden @ layer.recurrent[gate].T.astype(np.int64)
+            sums.append(_short(_short(scaled(given, *layer.given[gate])) + scaled(kept, *layer.kept[gate])))
+        opened, forget, out = (curves.sigmoid(sums[gate]) for gate in (0, 1, 3))
+        fresh = curves.halved(opened * curves.tanh(sums[2], 3), 30 - layer.cell_shift)
+        cell = np.clip(_short(curves.halved(forget * cell, 15) + fresh), -layer.clip, layer.clip)
+        given = scaled(out * curves.tanh(cell, 15 - layer.cell_shift), *layer.hidden)
+        made.append(clamped(given + zeros[1], -128, 127))
+        hidden = made[-1].astype(np.int64) - zeros[1]
+    return np.stack(made, axis=0 if layer.time_major else 1)
+
+
+def _short(values: Values) -> Values:
+    found: Values = np.clip(values, -(1 << 15), (1 << 15) - 1)
+    return found
+
+
+def _svdf_filters(layer: nets.SvdfFilters, x: Array, past: Array) -> Array:
+    sums = (x.astype(np.int64) - layer.inputs[0].zero) @ layer.weights.T.astype(np.int64)
+    held = past.reshape(*sums.shape, layer.memory)
+    newest = _short(scaled(sums, *layer.factor)).astype(np.int16)
+    return np.concatenate([held[..., 1:], newest[..., None]], axis=2)
+
+
+def _svdf_times(layer: nets.SvdfTimes, past: Array) -> Array:
+    weighed = (past.reshape(-1, *layer.times.shape).astype(np.int64) * layer.times).sum(axis=2)
+    sums = weighed.reshape(len(weighed), -1, layer.rank).sum(axis=2) + layer.bias
+    return _stored(layer, sums, *layer.factor)
+
+
 def _concat(layer: nets.Concat, *parts: Array) -> Array:
     return np.concatenate([part.reshape(layer.rows, -1) for part in parts], axis=1)
 
@@ -195,6 +235,9 @@ _KERNELS: Mapping[type[Layer], Callable[..., Array]] = {
     nets.Mul: _mul,
     nets.Table: _table,
     nets.Softmax: _softmax,
+    nets.Lstm: _lstm,
+    nets.SvdfFilters: _svdf_filters,
+    nets.SvdfTimes: _svdf_times,
     nets.Concat: _concat,
     nets.Pad: _pad,
     nets.Move: _move,

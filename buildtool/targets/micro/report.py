@@ -8,8 +8,21 @@ from typing import Any
 
 from buildtool.targets.micro import costs
 from buildtool.targets.micro.budget import Choice, Search
-from buildtool.targets.micro.network import Conv, Defined, Dense, Gather, Keep, Layer, Network, Softmax, Table
-from buildtool.targets.micro.packing import packed
+from buildtool.targets.micro.network import (
+    Conv,
+    Defined,
+    Dense,
+    Gather,
+    Keep,
+    Layer,
+    Lstm,
+    Network,
+    Softmax,
+    SvdfFilters,
+    SvdfTimes,
+    Table,
+)
+from buildtool.targets.micro.packing import interleaved, packed
 from buildtool.targets.micro.processors import Processor
 from buildtool.targets.protocol import Figure, FirmwareModel
 
@@ -68,6 +81,12 @@ def constant_bytes(layer: Layer, kernel_set: str) -> int:
     """Bytes of flash that the constants of a layer take up."""
     if isinstance(layer, (Conv, Dense)):
         return packed(layer, kernel_set).bytes
+    if isinstance(layer, Lstm):
+        return sum(array.nbytes for array in interleaved(layer, kernel_set))
+    if isinstance(layer, SvdfFilters):
+        return layer.weights.nbytes + 4 * len(layer.weights)
+    if isinstance(layer, SvdfTimes):
+        return layer.times.nbytes + layer.bias.nbytes
     if isinstance(layer, Gather):
         return layer.places.nbytes
     if isinstance(layer, Defined):

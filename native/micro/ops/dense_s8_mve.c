@@ -2,22 +2,9 @@
  * Weights: for each four outputs, sixteen bytes of each in turns; outputs are padded to a multiple of four, inputs to
  * one of sixteen with zeros, so that what is read behind a row of the input does not matter.
  */
-#include "fixed_point.h"
+#include "dot.h"
 
-enum { kOutputs = 4, kStep = 16 };
-
-static const int8_t* multiply(const int8_t* x, uint32_t size, const int8_t* weights, int32_t* sums) {
-  int32_t a = sums[0], b = sums[1], c = sums[2], d = sums[3];
-  for (const int8_t* end = x + size; x < end; x += kStep, weights += kOutputs * kStep) {
-    const int8x16_t bytes = vldrbq_s8(x);
-    a = vmladavaq_s8(a, bytes, vldrbq_s8(weights));
-    b = vmladavaq_s8(b, bytes, vldrbq_s8(weights + kStep));
-    c = vmladavaq_s8(c, bytes, vldrbq_s8(weights + 2 * kStep));
-    d = vmladavaq_s8(d, bytes, vldrbq_s8(weights + 3 * kStep));
-  }
-  sums[0] = a, sums[1] = b, sums[2] = c, sums[3] = d;
-  return weights;
-}
+enum { kOutputs = 4 };
 
 void lm_dense_s8(const int8_t* x, int8_t* y, const lm_dense* layer) {
   const int32_t* const pairs = layer->scaling.pairs;
@@ -27,7 +14,7 @@ void lm_dense_s8(const int8_t* x, int8_t* y, const lm_dense* layer) {
       int32_t sums[kOutputs];
       const uint32_t left = layer->out_c - channel, outputs = left < kOutputs ? left : kOutputs;
       for (uint32_t k = 0; k < kOutputs; ++k) sums[k] = k < outputs ? pairs[2 * (channel + k)] : 0;
-      weights = multiply(x, layer->in_c, weights, sums);
+      weights = lm_dot4_s8(x, layer->in_c, weights, sums);
       for (uint32_t k = 0; k < outputs; ++k) {
         const uint32_t at = channel + k;
         const int32_t value = lm_scaled_once(sums[k], pairs[2 * at + 1], layer->scaling.shifts[at]);

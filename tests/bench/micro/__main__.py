@@ -14,13 +14,16 @@ the least RAM, their layers in bands of rows. Writes build/bench-micro.json.
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from buildtool.errors import UnsupportedError
 from buildtool.targets.micro import budget
+from buildtool.targets.micro.network import Network
 from buildtool.targets.micro.processors import PROCESSORS
 from tests.bench import words
 from tests.bench.micro import lathe, layers, tflm
@@ -53,10 +56,8 @@ def main() -> int:
 
 def _networks(files: list[Path], abis: list[str], engines: Path | None, place: Path) -> Iterator[dict[str, Any]]:
     for file in files:
-        try:
-            found = network(file, file.stem)
-        except Exception as error:  # models in floating point, and those with other layers
-            print(f"{file.name}: left out: {str(error).splitlines()[0]}")
+        found = _of_bytes(file)
+        if found is None:
             continue
         inputs = lathe.inputs_of(found)
         data, expected = b"".join(each.tobytes() for each in inputs.values()), lathe.expected(found, inputs)
@@ -83,11 +84,24 @@ def _networks(files: list[Path], abis: list[str], engines: Path | None, place: P
                 yield result
 
 
+@functools.cache
+def _of_bytes(file: Path) -> Network | None:
+    """The network of a model of bytes. tflite-micro's program and the drawn inputs are for these."""
+    try:
+        found = network(file, file.stem)
+    except UnsupportedError as error:
+        print(f"{file.name}: left out: {str(error).splitlines()[0]}")
+        return None
+    if any(each.dtype != "int8" for each in (*found.inputs, *found.outputs)):
+        print(f"{file.name}: left out: its inputs or outputs are no bytes")
+        return None
+    return found
+
+
 def _budgets(files: list[Path], abis: list[str], place: Path) -> Iterator[dict[str, Any]]:
     for file in files:
-        try:
-            whole = network(file, file.stem)
-        except Exception:  # said above
+        whole = _of_bytes(file)
+        if whole is None:
             continue
         inputs = lathe.inputs_of(whole)
         data, expected = b"".join(each.tobytes() for each in inputs.values()), lathe.expected(whole, inputs)

@@ -76,6 +76,7 @@ class NodeSpec:
     values: Mapping[str, Any] = field(default_factory=dict)
     custom: bytes = b""
     version: int = 1
+    between: Sequence[int] = ()  # tensors that say how what it computes in between is stored
 
 
 @dataclass(frozen=True)
@@ -194,8 +195,10 @@ class _Writer:
         kind = getattr(tflite.BuiltinOptions, node.options) if node.options else None
         custom = self.numbers(np.frombuffer(node.custom, np.uint8), "uint8") if node.custom else None  # type: ignore[arg-type]
         inputs, outputs = self.numbers(node.inputs, "int32"), self.numbers(node.outputs, "int32")
+        between = self.numbers(node.between, "int32") if node.between else None
         return self.table(
             "Operator",
+            Intermediates=between,
             OpcodeIndex=self.codes.index(key),
             Inputs=inputs,
             Outputs=outputs,

@@ -10,6 +10,7 @@ import numpy as np
 from buildtool.importers.builder import Tensor
 from buildtool.importers.spatial import NO_ACTIVATION, channels
 from buildtool.importers.step import Step
+from buildtool.importers.tflite.integer_recurrent import keep_lstm, keep_svdf
 from buildtool.importers.tflite.registry import handler
 from buildtool.importers.tflite.values import (
     activated,
@@ -48,7 +49,9 @@ _SMALLEST_VARIANCE = 1e-8
 @handler("UNIDIRECTIONAL_SEQUENCE_LSTM")
 def lstm(step: Step) -> Tensor:
     """Inputs: x, the weights of i, f, c, o for it, those for the last output, peepholes i, f, o, biases i, f, c, o."""
-    return stored(step, _in_order(step, _layer(step, _times_first(step), _FORWARDS, reverse=False)))
+    y = stored(step, _in_order(step, _layer(step, _times_first(step), _FORWARDS, reverse=False)))
+    keep_lstm(step, y)
+    return y
 
 
 @handler("BIDIRECTIONAL_SEQUENCE_LSTM")
@@ -265,8 +268,12 @@ def filter_of_rank(step: Step) -> Sequence[Tensor]:
     y = step.emit("reduce_sum", shares, axes=(2,), keepdims=False)
     bias = optional_real(step, 3)
     y = activated(step, y if bias is None else step.emit("add", y, bias, **NO_ACTIVATION))
-    flat = step.reshape(state, (batch, count * memory))
-    return [stored(step, y), flat if quant is None else quantised(step, flat, quant, step.input(4).dtype)]
+    flat, output = step.reshape(state, (batch, count * memory)), stored(step, y)
+    if quant is None:
+        return [output, flat]
+    kept = quantised(step, flat, quant, step.input(4).dtype)
+    keep_svdf(step, output, kept)
+    return [output, kept]
 
 
 def _times_first(step: Step) -> Tensor:

@@ -13,7 +13,7 @@ from buildtool.targets.micro import moves
 from buildtool.targets.micro import network as nets
 from buildtool.targets.micro.definitions.loops import C_TYPES
 from buildtool.targets.micro.network import Layer, Tensor, Window
-from buildtool.targets.micro.packing import packed, vector_channels
+from buildtool.targets.micro.packing import interleaved, packed, vector_channels
 
 
 class Places(Protocol):
@@ -167,6 +167,64 @@ def _softmax(layer: nets.Softmax, context: _Context) -> Call:
     return Call(("softmax_s8",), [(name, layer.exponentials)], [], [line])
 
 
+def _factor(pair: tuple[int, int]) -> str:
+    return f"{{{pair[0]}, {pair[1]}}}"
+
+
+def _lstm(layer: nets.Lstm, context: _Context) -> Call:
+    weights, biases = interleaved(layer, context.kernel_set)
+    deep, units = layer.weights.shape[2], layer.output.shape[2]
+    many = layer.batches if layer.time_major else layer.steps
+    strides = [(1, many), (many, 1)][not layer.time_major]  # of a batch and of a step, in rows
+    body = ", ".join(
+        [
+            f"{context.constants}_weights, {context.constants}_biases",
+            f"{{{', '.join(map(_factor, layer.given))}}}",
+            f"{{{', '.join(map(_factor, layer.kept))}}}",
+            _factor(layer.hidden),
+            *(str(rows * size) for size in (deep, units) for rows in strides),
+            f"{layer.batches}, {layer.steps}, {deep}, {units}, {layer.cell_shift}, {layer.clip}, {layer.output.zero}",
+        ]
+    )
+    x, y = context.ends(layer)
+    return Call(
+        ("lstm_s8",),
+        [(f"{context.constants}_weights", weights), (f"{context.constants}_biases", biases)],
+        [f"static const lm_lstm {context.name} = {{{body}}};"],
+        [f"lm_lstm_s8({x}, {y}, {context.places.work(layer)}, &{context.name});"],
+    )
+
+
+def _svdf_filters(layer: nets.SvdfFilters, context: _Context) -> Call:
+    biases = (-layer.inputs[0].zero * layer.weights.astype(np.int64).sum(axis=1)).astype(np.int32)
+    name = context.constants
+    batches, deep = layer.inputs[0].shape
+    sizes = f"{batches}, {deep}, {len(layer.weights)}, {layer.memory}, 1, 0"
+    body = f"{name}_weights, {name}_biases, 0, 0, {_factor(layer.factor)}, {{0, 0}}, {sizes}"
+    x, y = context.ends(layer)
+    past = context.places.tensor(layer.inputs[1])
+    return Call(
+        ("svdf_s8",),
+        [(f"{name}_weights", layer.weights.ravel()), (f"{name}_biases", biases)],
+        [f"static const lm_svdf {context.name} = {{{body}}};"],
+        [f"lm_svdf_filters_s8({x}, {past}, {y}, &{context.name});"],
+    )
+
+
+def _svdf_times(layer: nets.SvdfTimes, context: _Context) -> Call:
+    name = context.constants
+    filters, memory = layer.times.shape
+    sizes = f"{layer.output.shape[0]}, 0, {filters}, {memory}, {layer.rank}, {layer.output.zero}"
+    body = f"0, 0, {name}_times, {name}_biases, {{0, 0}}, {_factor(layer.factor)}, {sizes}"
+    x, y = context.ends(layer)
+    return Call(
+        ("svdf_s8",),
+        [(f"{name}_times", layer.times.ravel()), (f"{name}_biases", layer.bias)],
+        [f"static const lm_svdf {context.name} = {{{body}}};"],
+        [f"lm_svdf_times_s8({x}, {y}, &{context.name});"],
+    )
+
+
 def _concat(layer: nets.Concat, context: _Context) -> Call:
     made = Call(("moving_s8",))
     pitch, start = sum(layer.runs), 0
@@ -258,6 +316,9 @@ _CALLS: dict[type[Layer], Callable[[Any, _Context], Call]] = {
     nets.Mul: _two,
     nets.Table: _table,
     nets.Softmax: _softmax,
+    nets.Lstm: _lstm,
+    nets.SvdfFilters: _svdf_filters,
+    nets.SvdfTimes: _svdf_times,
     nets.Concat: _concat,
     nets.Pad: _pad,
     nets.Move: _move,
@@ -278,6 +339,9 @@ _FILES: dict[type[Layer], str] = {
     nets.Mul: "elementwise_s8",
     nets.Table: "elementwise_s8",
     nets.Softmax: "softmax_s8",
+    nets.Lstm: "lstm_s8",
+    nets.SvdfFilters: "svdf_s8",
+    nets.SvdfTimes: "svdf_s8",
     nets.Concat: "moving_s8",
     nets.Pad: "moving_s8",
     nets.Move: "move_s8",

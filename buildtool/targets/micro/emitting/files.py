@@ -10,7 +10,7 @@ from buildtool.targets.micro.network import Defined, Network
 from buildtool.targets.micro.processors import Processor
 
 DEFINITION = "definition"  # the header of functions that are made of definitions
-HEADERS = ("fixed_point", "patch", "depthwise_rows", "pool_window")
+HEADERS = ("fixed_point", "patch", "depthwise_rows", "dot", "pool_window")
 
 
 def kernels(networks: Sequence[Network], processor: Processor) -> dict[str, bytes]:

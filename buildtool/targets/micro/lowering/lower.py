@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from buildtool.errors import Problem, UnsupportedError, Where
 from buildtool.ir.graph import Graph, Node, Value
-from buildtool.targets.micro.lowering import definitions, functions, moving, products, states
+from buildtool.targets.micro.lowering import definitions, functions, moving, products, recurrent, states
 from buildtool.targets.micro.lowering.state import Lowering, NoLayerError
 from buildtool.targets.micro.network import Network, Tensor
 
@@ -42,9 +42,15 @@ def lower(graph: Graph, name: str, *, halves: bool = False) -> Network:
     """UnsupportedError names every node that has no layer. `halves`: constants of floats are stored as bf16."""
     state = Lowering(graph, halves=halves)
     problems: list[Problem] = []
+    whole = recurrent.whole(graph)
     for node in graph.nodes:
+        if node in whole.skipped:
+            continue
         try:
-            _node(state, node)
+            if node in whole.layers:
+                recurrent.layer(state, node, whole.layers[node])
+            else:
+                _node(state, node)
         except NoLayerError as problem:
             state.failed.update(node.outputs)
             if str(problem):

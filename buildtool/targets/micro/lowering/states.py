@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from buildtool.ir.operator import Array
-from buildtool.targets.micro.network import Concat, Gather, Keep, Layer, Move, Network, Pad, Tensor
+from buildtool.targets.micro.network import Concat, Gather, Keep, Layer, Move, Network, Pad, SvdfFilters, Tensor
 
 _MOVES = (Concat, Gather, Keep, Move, Pad)
 _NEXT = ":next"  # how the output of a state is called, behind the name of its input
@@ -34,7 +34,8 @@ def _joined(network: Network, state: Tensor, following: Tensor, first: Array) ->
     reads = [at for at, layer in enumerate(network.layers) if _reads(network, layer, place)]
     makers = [at for at, layer in enumerate(network.layers) if layer.output is made]
     others = [each for each in network.outputs if each is not following and network.storage(each) is made]
-    if makers and max(reads, default=-1) < makers[0] and made.bytes == place.bytes and not others:
+    over = bool(makers) and isinstance(network.layers[makers[0]], SvdfFilters)  # writes where it has read
+    if makers and max(reads, default=-1) < makers[0] + over and made.bytes == place.bytes and not others:
         return replace(network, aliases={**network.aliases, made: place}, states=states)
     # Something reads the state behind: what follows is copied when everything is done.
     copy = replace(following, name=f"{following.name} (kept)")
