@@ -2,7 +2,8 @@
 
 The source archive is built in an isolated environment, and from it, not from the tree, the wheel, in which nothing is
 compiled. It is installed in a clean environment of each Python, and builds the library of examples/digits there,
-outside of the tree. What passed lies in `dist/`.
+outside of the tree. The wheel for boards, lathe-runtime, is installed in another one and reads the digits with that
+library. What passed lies in `dist/`.
 """
 
 from __future__ import annotations
@@ -23,6 +24,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+if str(ROOT) not in sys.path:  # run as a file
+    sys.path.insert(0, str(ROOT))
+
+from scripts import runtime_wheel  # noqa: E402
+
 WORK = ROOT / "build" / "release"
 DIST = ROOT / "dist"
 #: Those of .github/workflows/test.yml; a test compares them.
@@ -40,6 +46,15 @@ pictures, labels = numpy.load("pictures.npy"), numpy.load("labels.npy")
 with buildtool.load("build/digits/lib/host/libdigits.so", model="digits") as model:
     answers = [model.run({"image": picture[None]})["probabilities"].argmax() for picture in pictures]
 print(json.dumps({"package": buildtool.__file__, "correct": float((numpy.array(answers) == labels).mean())}))
+"""
+
+READ_ON_BOARD = """
+import importlib.util, json, numpy, lathe_runtime
+pictures, labels = numpy.load("pictures.npy"), numpy.load("labels.npy")
+model = lathe_runtime.load("libdigits.so", model="digits.pb")
+answers = [model.run({"image": picture[None]})["probabilities"].argmax() for picture in pictures]
+correct = float((numpy.array(answers) == labels).mean())
+print(json.dumps({"correct": correct, "alone": importlib.util.find_spec("buildtool") is None}))
 """
 
 PROBE = """
@@ -99,18 +114,24 @@ def release(pythons: Sequence[Python]) -> list[Path]:
     ]
     wheel = _built(WORK / "wheel", make_wheel, "*-py3-none-any.whl")
     _report_missing(wheel, missing_from_wheel(zipfile.ZipFile(wheel).namelist(), tracked_files()))
+    board = runtime_wheel.write(WORK / "wheel")
+    if board.stat().st_size > runtime_wheel.MOST_BYTES:
+        raise ReleaseError(f"{board.name} has {board.stat().st_size:,} bytes, more than {runtime_wheel.MOST_BYTES:,}")
     for python in pythons:
         print(f"release: Python {python.version}", flush=True)
         environment = _environment(WORK / python.version, python.program)
         _run([environment, "-m", "pip", "install", *_QUIET, wheel], f"installing {wheel.name}")
-        try_installed(environment)
+        small = _environment(WORK / f"{python.version}-runtime", python.program)
+        _run([small, "-m", "pip", "install", *_QUIET, board], f"installing {board.name}")
+        try_installed(environment, small)
     shutil.rmtree(DIST, ignore_errors=True)
     DIST.mkdir()
-    return [Path(shutil.copy2(path, DIST)) for path in (source, wheel)]
+    return [Path(shutil.copy2(path, DIST)) for path in (source, wheel, board)]
 
 
-def try_installed(python: Path) -> None:
-    """`lathe --version`, and the library of the example, built and used in an empty folder."""
+def try_installed(python: Path, board: Path | None = None) -> None:
+    """`lathe --version`, and the library of the example, built and used in an empty folder; `board`: the Python that
+    has lathe-runtime alone, which uses it as well."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for file in EXAMPLE_FILES:
@@ -122,12 +143,24 @@ def try_installed(python: Path) -> None:
         variables = {"LATHE_CACHE_DIR": str(WORK / "cache")}
         _run([lathe, "build", "deploy.yml", "--target-abis", "host", "--json"], "building digits", folder, **variables)
         told = json.loads(_run([python, "-c", READ_DIGITS], "reading digits", folder, **variables))
+        if board is not None:
+            try_on_board(board, folder)
     if ROOT / "buildtool" in Path(told["package"]).parents:
         raise ReleaseError(f"the clean environment uses the package of the tree, {told['package']}")
     if told["correct"] < LEAST_CORRECT:
         raise ReleaseError(
             f"{told['correct']:.0%} of the digits are read correctly, at least {LEAST_CORRECT:.0%} should"
         )
+
+
+def try_on_board(board: Path, folder: Path) -> None:
+    """The runtime reads the digits with what a board gets: a library and a model."""
+    built = folder / "build" / "digits"
+    for file in ("lib/host/libdigits.so", "model/host/digits.pb", "model/host/digits.data"):
+        shutil.copy(built / file, folder)
+    told = json.loads(_run([board, "-c", READ_ON_BOARD], "reading digits with lathe-runtime", folder))
+    if not told["alone"] or told["correct"] < LEAST_CORRECT:
+        raise ReleaseError(f"lathe-runtime reads {told['correct']:.0%} of the digits, alone: {told['alone']}")
 
 
 # --- what has to be inside -------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ bf16 has no NumPy type: such tensors are float32 on this side.
 from __future__ import annotations
 
 import enum
+import mmap
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -178,13 +179,15 @@ class Library:
     """A tailored library. It stays loaded as long as something made from it lives."""
 
     def __init__(self, path: str | os.PathLike[str], name: str | None = None, host: Host = PLAIN) -> None:
-        """`name`: that of the library, where the file is not called `lib<name>.so`."""
+        """`name`: that of the library, where neither the file is called `lib<name>.so` nor the library tells."""
         self.path = Path(path)
         self.host = host
         if not self.path.is_file():
             raise host.error(f"there is no library '{self.path}'", file="", remedy="build it with lathe build")
         stem = re.sub(r"^lib|\.so.*$", "", self.path.name) if name is None else name
         symbol = "lathe_api_" + re.sub(r"\W", "_", stem, flags=re.ASCII)
+        if name is None:
+            symbol = _symbol_in(self.path, symbol)
         self._native = _call(_Place(host, str(self.path)), _native.Library, str(self.path.resolve()), symbol)
 
     @property
@@ -226,6 +229,15 @@ class Library:
         """Make a model ready to run: a file or bytes, or the one inside of the library that has this name (without a
         name: the only one). `threads`: 0 means one per core. `power`, `cores`: where they stay."""
         return Engine(self, model, data, model_name, threads, device, isa_limit, power, tuple(cores))
+
+
+def _symbol_in(library: Path, expected: str) -> str:
+    """The function of a library that has another name than its file, such as libmace.so; what is expected otherwise."""
+    if not library.stat().st_size:
+        return expected
+    with library.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        found = {match[1].decode() for match in re.finditer(rb"\0(lathe_api_\w+)(?=\0)", data)}
+    return found.pop() if len(found) == 1 else expected
 
 
 @dataclass(frozen=True)

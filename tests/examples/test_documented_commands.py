@@ -164,7 +164,7 @@ _OF_THEIR_EXAMPLES = ("docs/how-to/target-packages.md", "docs/how-to/bazel.md")
 def test_the_commands_of_a_page_run_in_order(page: str, tmp_path: Path) -> None:
     app = next((name for name in ("mace", "paddle") if name in page), "")
     example = ROOT / "examples" / f"{app}-app" if app else DIGITS
-    for file in (DIGITS / "digits.onnx", *example.glob("*.cc"), *example.glob("deploy.yml")):
+    for file in (DIGITS / "digits.onnx", *example.glob("*.cc"), *example.glob("app.py"), *example.glob("deploy.yml")):
         shutil.copy(file, tmp_path)
     deployment = (tmp_path / "deploy.yml").read_text().replace("../digits/", "")
     (tmp_path / "deploy.yml").write_text(re.sub(r"(?m)^target_abis:.*", "target_abis: [host]", deployment))
