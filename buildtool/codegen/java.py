@@ -10,6 +10,20 @@ from dataclasses import dataclass
 import jinja2
 
 CLASSES = ("DataType", "LatheException", "Model", "Native", "TensorInfo")
+#: Those of Paddle-Lite's Java interface, over Model.
+PADDLE_CLASSES = (
+    "ConfigBase",
+    "CxxConfig",
+    "Elements",
+    "MobileConfig",
+    "ModelFiles",
+    "PaddleLiteInitializer",
+    "PaddlePredictor",
+    "Place",
+    "PowerMode",
+    "Tensor",
+)
+PADDLE_PACKAGE = "com.baidu.paddle.lite"
 ANDROID_ABIS = ("arm64-v8a", "armeabi-v7a", "x86", "x86_64")  # as Android calls them
 
 _WORDS = """
@@ -28,6 +42,7 @@ class JavaLibrary:
     name: str
     identifier: str
     stem: str  # lib<stem>.so
+    paddle: bool = False  # with the classes of Paddle-Lite's interface
 
     @property
     def package(self) -> str:
@@ -43,7 +58,11 @@ class JavaLibrary:
 
 def sources(library: JavaLibrary) -> dict[str, bytes]:
     """The classes, by their paths."""
-    return {f"{library.folder}/{name}.java": _render(f"{name}.java", library) for name in CLASSES}
+    found = {f"{library.folder}/{name}.java": _render(f"{name}.java", library) for name in CLASSES}
+    if library.paddle:
+        folder = PADDLE_PACKAGE.replace(".", "/")
+        found.update((f"{folder}/{name}.java", _render(f"paddle/{name}.java", library)) for name in PADDLE_CLASSES)
+    return found
 
 
 def manifest(library: JavaLibrary, level: int) -> bytes:
@@ -53,7 +72,7 @@ def manifest(library: JavaLibrary, level: int) -> bytes:
 
 def keep_rules(library: JavaLibrary) -> bytes:
     """What an app that shrinks its code must leave alone."""
-    return _render("proguard.txt", library)
+    return _render("proguard.txt", library, classes=PADDLE_PACKAGE if library.paddle else "")
 
 
 def prefab(library: JavaLibrary, levels: Mapping[str, tuple[int, int]]) -> dict[str, bytes]:
@@ -74,7 +93,13 @@ def prefab(library: JavaLibrary, levels: Mapping[str, tuple[int, int]]) -> dict[
 
 
 def _render(template: str, library: JavaLibrary, **more: object) -> bytes:
-    context = {"library": library.name, "package": library.package, "stem": library.stem, **more}
+    context = {
+        "library": library.name,
+        "package": library.package,
+        "stem": library.stem,
+        "paddle": PADDLE_PACKAGE,
+        **more,
+    }
     return _templates().get_template(f"java/{template}.j2").render(context).encode()
 
 

@@ -38,7 +38,7 @@ def files(
     """The files to add to a build's `contents`. In a dry run, where nothing is built, none of them is of use."""
     programs = [program for program in programs if program.object_format == "elf"]
     source = programs[0].library
-    own = JavaLibrary(source.name, source.identifier, source.stem)
+    own = JavaLibrary(source.name, source.identifier, source.stem, deployment.paddle_compat != "0")
     folder = library.work_folder(cache, deployments.owner_of(deployment, options), source.name)
     abis = [program.abi for program in programs]
     static = {item.abi: item.static for item in built if item.archive} or {

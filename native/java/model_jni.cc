@@ -183,6 +183,16 @@ jlong Create(JNIEnv* env, jclass, jbyteArray name, jbyteArray model_path, jbyteA
 
 void Close(JNIEnv*, jclass, jlong handle) { Destroy(ModelOf(handle)); }
 
+// `power`: LATHE_POWER_*.
+void BindThreads(JNIEnv* env, jclass, jlong handle, jint power) {
+  lathe_cpu_options options;
+  memset(&options, 0, sizeof(options));
+  options.struct_size = sizeof(options);
+  options.power = static_cast<uint32_t>(power);
+  lathe_error error;
+  Done(env, Api().engine_bind(ModelOf(handle)->engine, &options, &error), error);
+}
+
 jbyteArray Embedded(JNIEnv* env, jclass, jint index) {
   if (index < 0 || static_cast<size_t>(index) >= Api().model_count()) return nullptr;
   return Bytes(env, Api().model_at(static_cast<size_t>(index))->name);
@@ -434,6 +444,7 @@ extern "C" __attribute__((visibility("default"))) jint JNI_OnLoad(JavaVM* vm, vo
   const JNINativeMethod methods[] = {
       Method("create", "([B[B[B[B[BLjava/nio/ByteBuffer;III)J", &Create),
       Method("close", "(J)V", &Close),
+      Method("bind", "(JI)V", &BindThreads),
       Method("embedded", "(I)[B", &Embedded),
       Method("count", "(JZ)I", &CountOf),
       Method("describe", "(JZI)[J", &Describe),
