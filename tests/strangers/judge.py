@@ -175,7 +175,15 @@ def _exported(case: Case, imported: ImportedModel) -> None:
         session = oracle.session(exported.content)
     except oracle.RefusedError as refused:
         raise _FoundError(Verdict("crashed", "export", f"onnxruntime refuses it: {refused}")) from refused
-    _compare(case, "export", lambda feeds: oracle.run(session, feeds))
+    try:
+        _compare(case, "export", lambda feeds: oracle.run(session, feeds))
+    except _FoundError as found:
+        if case.platform != "onnx" or found.verdict.kind != "wrong":
+            raise
+        # onnxruntime is not exact, either: what it makes of PyTorch's own file may be as far off.
+        own = oracle.session(case.file.read_bytes())
+        runs = [replace(run, expected=tuple(oracle.run(own, run.feeds))) for run in case.runs]
+        _compare(case, "export", lambda feeds: oracle.run(session, feeds), runs)
 
 
 def _compare(case: Case, stage: str, compute: Callable[[Feeds], Sequence[Array]], runs: Sequence[Run] = ()) -> None:

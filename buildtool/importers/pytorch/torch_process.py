@@ -42,6 +42,11 @@ def _from_program(order: dict[str, Any]) -> None:
     program = torch.export.load(order["file"])
     names = _output_names(len(program.graph_signature.user_outputs))
     exported = torch.onnx.export(program, (), dynamo=True, output_names=names, verbose=False)
+    given = [name for name in program.graph_signature.user_inputs if isinstance(name, str)]
+    inputs = exported.model.graph.inputs
+    if len(inputs) == len(given):  # the exporter renames an input that is an output, too
+        for value, name in zip(inputs, given, strict=True):
+            value.name = name
     exported.save(order["target"])
 
 

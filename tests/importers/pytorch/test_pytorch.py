@@ -6,8 +6,10 @@ The process that exports runs in the jail: what it needs lies beside its script.
 from __future__ import annotations
 
 import importlib.util
+import sys
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -136,6 +138,26 @@ def test_objections_of_pytorch_are_passed_on(tmp_path: Path, monkeypatch: pytest
 )
 def test_arguments_that_are_numbers(type_: str, kind: str) -> None:
     assert torch_process._kind_of_number(type_) == kind
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [(["x", "y"], ["x", "y"]), (["x", "y", "unused"], ["x_orig", "y"]), (["x", None], ["x_orig", "y"])],
+)
+def test_inputs_keep_the_names_that_the_program_gives_them(
+    given: list[str | None], expected: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The exporter calls an input of which an output is made at once `x_orig`."""
+    inputs = [SimpleNamespace(name="x_orig"), SimpleNamespace(name="y")]
+    exported = SimpleNamespace(model=SimpleNamespace(graph=SimpleNamespace(inputs=inputs)), save=lambda target: None)
+    signature = SimpleNamespace(user_inputs=given, user_outputs=["output"])
+    torch = SimpleNamespace(
+        export=SimpleNamespace(load=lambda file: SimpleNamespace(graph_signature=signature)),
+        onnx=SimpleNamespace(export=lambda *args, **options: exported),
+    )
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    torch_process._from_program({"file": "model.pt2", "target": "model.onnx"})
+    assert [value.name for value in inputs] == expected
 
 
 def test_the_line_that_tells_what_happened() -> None:
