@@ -4,7 +4,7 @@
 
 Every engine runs on one thread and the same memory, in turn, ROUNDS times; the least processor time counts. OpenCV
 comes from PyPI (opencv-python-headless) into build/bench-vision, libyuv as a Debian package (libyuv0) into the same
-folder; one that cannot be had is left out, which is said. On ARM, instructions are counted in qemu-user, of Lathe only.
+folder; one that cannot be had is left out, which is said. On ARM, instructions are counted in qemu-user, beside libyuv.
 Writes build/bench-vision.json: `results` with function, size, engine, time_ms or instructions, and ratio_to_best_peer,
 which is below 1 where the engine is faster than the best of the others.
 """
@@ -39,16 +39,38 @@ def opencv() -> tuple[Path, str]:
     return (python, "") if done.returncode == 0 else (Path(sys.executable), done.stderr.strip()[-300:])
 
 
-def libyuv() -> tuple[str, str]:
-    """The library of the Debian package, and why there is none."""
-    folder = FOLDER / "libyuv"
+ARCHITECTURES = {"host": "", "aarch64-linux-gnu": "arm64", "arm-linux-gnueabihf": "armhf"}
+
+
+def libyuv(abi: str = "host") -> tuple[str, str]:
+    """The library of the Debian package for an ABI, and why there is none. For other architectures, with what it needs
+    beside the C++ library, and with package lists of its own: those of this machine stay as they are.
+    """
+    if abi not in ARCHITECTURES:
+        return "", f"Debian has no package for {abi}"
+    folder = FOLDER / ("libyuv" if abi == "host" else f"libyuv-{abi}")
     if not list(folder.rglob("libyuv.so.0")):
         folder.mkdir(parents=True, exist_ok=True)
-        done = subprocess.run(["apt-get", "download", LIBYUV], cwd=folder, capture_output=True, text=True, check=False)
-        packages = list(folder.glob("*.deb"))
-        if done.returncode or not packages:
+        words, packages = ["apt-get"], [LIBYUV]
+        if architecture := ARCHITECTURES[abi]:
+            for part in ("lists/partial", "cache/archives/partial"):
+                (folder / "apt" / part).mkdir(parents=True, exist_ok=True)
+            settings = {
+                "APT::Architecture": architecture,
+                "APT::Architectures": architecture,
+                "Dir::State::lists": folder / "apt" / "lists",
+                "Dir::State::status": "/dev/null",
+                "Dir::Cache": folder / "apt" / "cache",
+            }
+            words += [word for key, value in settings.items() for word in ("-o", f"{key}={value}")]
+            subprocess.run([*words, "update"], cwd=folder, capture_output=True, check=False)
+            packages.append("libjpeg62-turbo")
+        done = subprocess.run([*words, "download", *packages], cwd=folder, capture_output=True, text=True, check=False)
+        found = list(folder.glob("*.deb"))
+        if done.returncode or not found:
             return "", (done.stderr.strip() or "apt-get download has written nothing")[-300:]
-        subprocess.run(["dpkg", "-x", packages[0], folder], check=True)
+        for package in found:
+            subprocess.run(["dpkg", "-x", package, folder], check=True)
     return str(next(folder.rglob("libyuv.so.0"))), ""
 
 
@@ -92,7 +114,10 @@ def main() -> int:
     measured = timed(chosen.functions, chosen.rounds)
     results = list(measured["results"])
     for abi in (abi for abi in chosen.abis.split(",") if abi in ABIS):
-        results += counts(abi, chosen.functions)
+        library, reason = libyuv(abi)
+        if reason:
+            measured["left_out"][f"libyuv on {abi}"] = reason
+        results += counts(abi, chosen.functions, library)
     report = {**measured, "results": with_ratios(results)}
     RESULT.parent.mkdir(exist_ok=True)
     RESULT.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
