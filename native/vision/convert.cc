@@ -40,12 +40,15 @@ void YuvToPixels(const Image& from, const Image& to) {
 void PixelsToPixels(const Image& from, const Image& to) {
   const int set = BestRows();
   const int channels = ChannelsOf(from.pixels), made = ChannelsOf(to.pixels);
-  // To gray, it counts where blue is; among colours, whether it changes its place.
-  const bool swapped =
-      made == 1 ? BlueFirst(from.pixels) : channels != 1 && BlueFirst(from.pixels) != BlueFirst(to.pixels);
+  const bool blue_first = BlueFirst(from.pixels);
+  const bool swapped = channels != 1 && made != 1 && blue_first != BlueFirst(to.pixels);
+  const size_t width = static_cast<size_t>(from.width);
   for (int y = 0; y < from.height; ++y) {
-    convert_pixels.of(set)(from.planes[0].row(y), static_cast<size_t>(from.width), channels, made, swapped,
-                           to.planes[0].row(y));
+    if (made == 1 && channels != 1) {
+      gray_pixels.of(set)(from.planes[0].row(y), width, channels, blue_first, to.planes[0].row(y));
+    } else {
+      convert_pixels.of(set)(from.planes[0].row(y), width, channels, made, swapped, to.planes[0].row(y));
+    }
   }
 }
 
@@ -56,41 +59,46 @@ struct Block {
   uint8_t v[kTile / 2];
 };
 
-// Where the U and V of a block belong, and its two rows of Y.
-void Write(const Block& block, const Image& to, int x, int y, int count, int row_count, int set) {
-  const size_t half = static_cast<size_t>(count + 1) / 2;
-  if (to.pixels == LATHE_YUYV) {
-    for (int k = 0; k < row_count; ++k) {
-      uint8_t* target = to.planes[0].row(y + k) + x * 2;
-      for (size_t i = 0; i < half; ++i) {
-        const size_t second = 2 * i + 1 < static_cast<size_t>(count) ? 2 * i + 1 : 2 * i;
-        target[4 * i] = block.luma[k][2 * i];
-        target[4 * i + 1] = block.u[i];
-        target[4 * i + 2] = block.luma[k][second];
-        target[4 * i + 3] = block.v[i];
-      }
-    }
-    return;
-  }
-  for (int k = 0; k < row_count; ++k) {
-    memcpy(to.planes[0].row(y + k) + x, block.luma[k], static_cast<size_t>(count));
+// Rows of Y, U and V that hold pixels from (x, y) on: those of the target, or, where it has them otherwise, of a block.
+YuvRows RowsFor(const Image& to, int x, int y, int row_count, Block* block) {
+  YuvRows made = {{block->luma[0], block->luma[row_count - 1]}, block->u, block->v};
+  if (to.pixels != LATHE_YUYV) {
+    for (int k = 0; k < 2; ++k) made.y[k] = to.planes[0].row(y + (k < row_count ? k : 0)) + x;
   }
   if (to.pixels == LATHE_I420) {
-    memcpy(to.planes[1].row(y / 2) + x / 2, block.u, half);
-    memcpy(to.planes[2].row(y / 2) + x / 2, block.v, half);
-    return;
+    made.u = to.planes[1].row(y / 2) + x / 2;
+    made.v = to.planes[2].row(y / 2) + x / 2;
   }
-  const bool swapped = to.pixels == LATHE_NV21;
-  merge_pairs.of(set)(swapped ? block.v : block.u, swapped ? block.u : block.v, half, to.planes[1].row(y / 2) + x);
+  return made;
 }
 
-// Calls block(x, y, columns, rows) for parts of the image. Formats with U and V for each row get single rows.
+// What of these rows is not in the target yet.
+void Finish(const YuvRows& rows, const Image& to, int x, int y, int count, int set) {
+  const size_t half = static_cast<size_t>(count + 1) / 2;
+  if (to.pixels == LATHE_YUYV) {
+    uint8_t* target = to.planes[0].row(y) + x * 2;
+    for (size_t i = 0; i < half; ++i) {
+      const size_t second = 2 * i + 1 < static_cast<size_t>(count) ? 2 * i + 1 : 2 * i;
+      target[4 * i] = rows.y[0][2 * i];
+      target[4 * i + 1] = rows.u[i];
+      target[4 * i + 2] = rows.y[0][second];
+      target[4 * i + 3] = rows.v[i];
+    }
+  } else if (to.is_semi_planar()) {
+    const bool swapped = to.pixels == LATHE_NV21;
+    merge_pairs.of(set)(swapped ? rows.v : rows.u, swapped ? rows.u : rows.v, half, to.planes[1].row(y / 2) + x);
+  }
+}
+
+// Calls block(x, y, columns, rows) for parts of the image, one row at once where each has its U and V. Whole rows of
+// planes need no block.
 template <typename F>
-void EachBlock(const Image& image, int row_count, F block) {
+void EachBlock(const Image& image, F block) {
+  const int row_count = image.pixels == LATHE_YUYV ? 1 : 2;
+  const int tile = image.pixels == LATHE_I420 ? image.width : kTile;
   for (int y = 0; y < image.height; y += row_count) {
-    for (int x = 0; x < image.width; x += kTile) {
-      const int columns = image.width - x < kTile ? image.width - x : kTile;
-      block(x, y, columns, y + row_count <= image.height ? row_count : 1);
+    for (int x = 0; x < image.width; x += tile) {
+      block(x, y, image.width - x < tile ? image.width - x : tile, y + row_count <= image.height ? row_count : 1);
     }
   }
 }
@@ -100,54 +108,51 @@ void PixelsToYuv(const Image& from, const Image& to) {
   const RgbToYuv how = ToYuv(to.yuv);
   const int channels = ChannelsOf(from.pixels);
   const bool blue_first = BlueFirst(from.pixels);
-  EachBlock(to, to.pixels == LATHE_YUYV ? 1 : 2, [&](int x, int y, int columns, int row_count) {
+  EachBlock(to, [&](int x, int y, int columns, int row_count) {
     Block block;
-    const uint8_t* source[2];
-    for (int k = 0; k < 2; ++k) {
-      source[k] = from.planes[0].row(y + (k < row_count ? k : 0)) + x * channels;
-      luma_of_pixels.of(set)(source[k], static_cast<size_t>(columns), channels, blue_first, how, block.luma[k]);
-    }
-    chroma_of_pixels.of(set)(source[0], source[1], static_cast<size_t>(columns), channels, blue_first, how, block.u,
-                             block.v);
-    Write(block, to, x, y, columns, row_count, set);
+    const YuvRows rows = RowsFor(to, x, y, row_count, &block);
+    const uint8_t* const first = from.planes[0].row(y) + x * channels;
+    const uint8_t* const second = from.planes[0].row(y + row_count - 1) + x * channels;
+    yuv_of_pixels.of(set)(first, second, static_cast<size_t>(columns), channels, blue_first, how, rows);
+    Finish(rows, to, x, y, columns, set);
   });
 }
 
-// Y, U and V of an image for a block of another format.
-void Read(const Image& from, int x, int y, int columns, int row_count, int set, Block* block) {
+// Y, U and V of an image, for two rows of another format.
+void Read(const Image& from, int x, int y, int columns, int row_count, int set, const YuvRows& to) {
   const size_t half = static_cast<size_t>(columns + 1) / 2;
   if (from.pixels == LATHE_YUYV) {
     const uint8_t* second = from.planes[0].row(y + row_count - 1) + x * 2;
     for (int k = 0; k < row_count; ++k) {
       const uint8_t* source = from.planes[0].row(y + k) + x * 2;
-      for (int i = 0; i < columns; ++i) block->luma[k][i] = source[2 * i];
+      for (int i = 0; i < columns; ++i) to.y[k][i] = source[2 * i];
     }
     const uint8_t* first = from.planes[0].row(y) + x * 2;
     for (size_t i = 0; i < half; ++i) {
-      block->u[i] = static_cast<uint8_t>((first[4 * i + 1] + second[4 * i + 1] + 1) >> 1);
-      block->v[i] = static_cast<uint8_t>((first[4 * i + 3] + second[4 * i + 3] + 1) >> 1);
+      to.u[i] = static_cast<uint8_t>((first[4 * i + 1] + second[4 * i + 1] + 1) >> 1);
+      to.v[i] = static_cast<uint8_t>((first[4 * i + 3] + second[4 * i + 3] + 1) >> 1);
     }
     return;
   }
   for (int k = 0; k < row_count; ++k) {
-    memcpy(block->luma[k], from.planes[0].row(y + k) + x, static_cast<size_t>(columns));
+    memcpy(to.y[k], from.planes[0].row(y + k) + x, static_cast<size_t>(columns));
   }
   if (from.pixels == LATHE_I420) {
-    memcpy(block->u, from.planes[1].row(y / 2) + x / 2, half);
-    memcpy(block->v, from.planes[2].row(y / 2) + x / 2, half);
+    memcpy(to.u, from.planes[1].row(y / 2) + x / 2, half);
+    memcpy(to.v, from.planes[2].row(y / 2) + x / 2, half);
     return;
   }
   const bool swapped = from.pixels == LATHE_NV21;
-  split_pairs.of(set)(from.planes[1].row(y / 2) + x, half, swapped ? block->v : block->u,
-                      swapped ? block->u : block->v);
+  split_pairs.of(set)(from.planes[1].row(y / 2) + x, half, swapped ? to.v : to.u, swapped ? to.u : to.v);
 }
 
 void YuvToYuv(const Image& from, const Image& to) {
   const int set = BestRows();
-  EachBlock(to, to.pixels == LATHE_YUYV ? 1 : 2, [&](int x, int y, int columns, int row_count) {
+  EachBlock(to, [&](int x, int y, int columns, int row_count) {
     Block block;
-    Read(from, x, y, columns, row_count, set, &block);
-    Write(block, to, x, y, columns, row_count, set);
+    const YuvRows rows = RowsFor(to, x, y, row_count, &block);
+    Read(from, x, y, columns, row_count, set, rows);
+    Finish(rows, to, x, y, columns, set);
   });
 }
 

@@ -13,7 +13,15 @@ ErrorSink Begin(lathe_error* error) {
   return ErrorSink(error);
 }
 
-int BestRows() { return CpuRuns(row_isas[0]) ? 0 : 1; }
+// Asking the processor takes 14 us in a virtual machine, more than a small image: what it answered is kept.
+int BestRows() {
+  static int known = -1;
+  int set = __atomic_load_n(&known, __ATOMIC_RELAXED);
+  if (set >= 0) return set;
+  set = CpuRuns(row_isas[0]) ? 0 : 1;
+  __atomic_store_n(&known, set, __ATOMIC_RELAXED);
+  return set;
+}
 
 int ChannelsOf(lathe_pixels pixels) {
   if (pixels == LATHE_RGB || pixels == LATHE_BGR) return 3;

@@ -25,9 +25,14 @@ const uint8_t* PixelRow(const Pass& pass, Sampler* samplers, int y, uint8_t* buf
   const uint8_t* row = pass.parts.filter->row(samplers, y, pixels);
   const int channels = samplers->channels;
   const bool blue_first = BlueFirst(pass.image.pixels);
-  const bool swapped = pass.gray ? blue_first : channels != 1 && blue_first != pass.blue_first;
+  const bool swapped = channels != 1 && !pass.gray && blue_first != pass.blue_first;
   if (channels == pass.channels && !swapped && row != pixels) return row;
-  convert_pixels.of(pass.set)(row, static_cast<size_t>(pass.count), channels, pass.channels, swapped, buffer);
+  const size_t count = static_cast<size_t>(pass.count);
+  if (pass.gray && channels != 1) {
+    gray_pixels.of(pass.set)(row, count, channels, blue_first, buffer);
+  } else {
+    convert_pixels.of(pass.set)(row, count, channels, pass.channels, swapped, buffer);
+  }
   return buffer;
 }
 

@@ -19,7 +19,7 @@ struct YuvToRgb {
 };
 
 // RGB as Y, U and V, with 8 bits of fraction: y = y_offset + ((y[0] r + y[1] g + y[2] b + 128) >> 8),
-// u = (u[0] r + u[1] g + u[2] b + 128 * 256 + 127) >> 8, of the mean of four pixels.
+// u = (u[0] r + u[1] g + u[2] b + 128 * 256 + 127) >> 8, of the mean of four pixels. Weights of y are bytes.
 struct RgbToYuv {
   int16_t y_offset, y[3], u[3], v[3];
 };
@@ -39,14 +39,21 @@ struct YuvRow {
 using YuvPixels = void(const YuvRow& from, size_t width, const YuvToRgb& how, int channels, bool blue_first,
                        uint8_t* to);
 
-// From `from` channels (1, 3, 4) to `to`; `swapped`: red and blue change places. In place where to <= from.
+// From `from` channels (1, 3, 4) to 3 or 4; `swapped`: red and blue change places. In place where to <= from.
 using ConvertPixels = void(const uint8_t* source, size_t width, int from, int to, bool swapped, uint8_t* target);
-// The Y of a row.
-using LumaOfPixels = void(const uint8_t* source, size_t width, int channels, bool blue_first, const RgbToYuv& how,
-                          uint8_t* target);
-// U and V of two rows; `width` is that of the rows. The rows may be the same.
-using ChromaOfPixels = void(const uint8_t* first, const uint8_t* second, size_t width, int channels, bool blue_first,
-                            const RgbToYuv& how, uint8_t* u, uint8_t* v);
+// The brightness of 3 or 4 channels. In place, too.
+using GrayPixels = void(const uint8_t* source, size_t width, int channels, bool blue_first, uint8_t* target);
+
+// Where Y, U and V of two rows of pixels go.
+struct YuvRows {
+  uint8_t* y[2];
+  uint8_t* u;
+  uint8_t* v;
+};
+
+// `width` is that of the rows. The rows may be the same, and so may those of Y.
+using YuvOfPixels = void(const uint8_t* first, const uint8_t* second, size_t width, int channels, bool blue_first,
+                         const RgbToYuv& how, const YuvRows& to);
 using SplitPairs = void(const uint8_t* pairs, size_t count, uint8_t* first, uint8_t* second);
 using MergePairs = void(const uint8_t* first, const uint8_t* second, size_t count, uint8_t* pairs);
 
@@ -62,8 +69,31 @@ struct Columns {
 using ResizeAcross = void(const uint8_t* source, const Columns& columns, int channels, size_t step, int16_t* target);
 // Between two rows of those, the second of which weighs weight / 32768.
 using ResizeDown = void(const int16_t* first, const int16_t* second, int weight, size_t count, uint8_t* target);
-// sums[i] += weight * source[i]
-using AddWeighted = void(const uint8_t* source, float weight, size_t count, float* sums);
+// The same with a weight for each element.
+using BlendRows = void(const int16_t* first, const int16_t* second, const int16_t* weights, size_t count,
+                       uint8_t* target);
+// Rows that a row of a smaller image covers: the first and the last one, and those in between, weigh differently. Of
+// one row, the first weight counts.
+struct WeightedRows {
+  const uint8_t* source;
+  size_t stride;
+  size_t count;
+  float weights[3];
+};
+using SumRows = void(const WeightedRows& rows, size_t count, float* sums);
+
+// Alike for columns of the sums, of `step` floats each: the first one and the last one of each pixel, and the weights.
+// The sums are those from lows[0] on.
+struct CoveringColumns {
+  const int32_t* lows;
+  const int32_t* highs;
+  const float* shares[3];
+};
+// Rounded. Four floats are read where `channels` are wanted.
+using SumColumns = void(const float* sums, const CoveringColumns& columns, size_t count, size_t step, size_t channels,
+                        uint8_t* target);
+// Means of integers are often exact halves: rounding errors do not decide about them.
+constexpr float kAreaHalf = 0.5f + 1.0f / 4096;
 
 // The pixels of a row in the opposite order.
 using MirrorPixels = void(const uint8_t* source, size_t width, size_t pixel, uint8_t* target);
@@ -93,7 +123,7 @@ struct Row {
   LATHE_INLINE F* of(int set) const { return *sets[set]; }
 };
 
-// The index of the instruction set that this machine runs. Ask once per call: the processor takes its time.
+// The index of the instruction set that this machine runs.
 int BestRows();
 extern const char* const row_isas[2];
 
@@ -103,11 +133,12 @@ extern const char* const row_isas[2];
 // All of them: row(type, name).
 #define LATHE_EACH_VISION_ROW(row)                                                                                     \
   row(YuvPixels, yuv_pairs) row(YuvPixels, yuv_halves) row(YuvPixels, yuv_yuyv) row(YuvPixels, yuv_full)               \
-      row(ConvertPixels, convert_pixels) row(LumaOfPixels, luma_of_pixels) row(ChromaOfPixels, chroma_of_pixels)       \
+      row(ConvertPixels, convert_pixels) row(GrayPixels, gray_pixels) row(YuvOfPixels, yuv_of_pixels)                  \
           row(SplitPairs, split_pairs) row(MergePairs, merge_pairs) row(ResizeAcross, resize_across)                   \
-              row(ResizeDown, resize_down) row(AddWeighted, add_weighted) row(MirrorPixels, mirror_pixels)             \
-                  row(TransposePixels, transpose_pixels) row(ElementsF32, elements_f32) row(ElementsF16, elements_f16) \
-                      row(ElementsBytes, elements_bytes) row(SplitChannels, split_channels)
+              row(ResizeDown, resize_down) row(BlendRows, blend_rows) row(SumRows, sum_rows)                           \
+                  row(SumColumns, sum_columns) row(MirrorPixels, mirror_pixels) row(TransposePixels, transpose_pixels) \
+                      row(ElementsF32, elements_f32) row(ElementsF16, elements_f16) row(ElementsBytes, elements_bytes) \
+                          row(SplitChannels, split_channels)
 
 #define LATHE_DECLARE_VISION_ROW(type, name) extern const Row<type> name;
 namespace lathe {
@@ -134,13 +165,15 @@ LATHE_EACH_VISION_ROW(LATHE_DECLARE_VISION_ROW)
   const Row<YuvPixels> yuv_yuyv = {{&best::yuv_yuyv_row, &other::yuv_yuyv_row}};                               \
   const Row<YuvPixels> yuv_full = {{&best::yuv_full_row, &other::yuv_full_row}};                               \
   const Row<ConvertPixels> convert_pixels = {{&best::convert_pixels_row, &other::convert_pixels_row}};         \
-  const Row<LumaOfPixels> luma_of_pixels = {{&best::luma_of_pixels_row, &other::luma_of_pixels_row}};          \
-  const Row<ChromaOfPixels> chroma_of_pixels = {{&best::chroma_of_pixels_row, &other::chroma_of_pixels_row}};  \
+  const Row<GrayPixels> gray_pixels = {{&best::gray_pixels_row, &other::gray_pixels_row}};                     \
+  const Row<YuvOfPixels> yuv_of_pixels = {{&best::yuv_of_pixels_row, &other::yuv_of_pixels_row}};              \
   const Row<SplitPairs> split_pairs = {{&best::split_pairs_row, &other::split_pairs_row}};                     \
   const Row<MergePairs> merge_pairs = {{&best::merge_pairs_row, &other::merge_pairs_row}};                     \
   const Row<ResizeAcross> resize_across = {{&best::resize_across_row, &other::resize_across_row}};             \
   const Row<ResizeDown> resize_down = {{&best::resize_down_row, &other::resize_down_row}};                     \
-  const Row<AddWeighted> add_weighted = {{&best::add_weighted_row, &other::add_weighted_row}};                 \
+  const Row<BlendRows> blend_rows = {{&best::blend_rows_row, &other::blend_rows_row}};                         \
+  const Row<SumRows> sum_rows = {{&best::sum_rows_row, &other::sum_rows_row}};                                 \
+  const Row<SumColumns> sum_columns = {{&best::sum_columns_row, &other::sum_columns_row}};                     \
   const Row<MirrorPixels> mirror_pixels = {{&best::mirror_pixels_row, &other::mirror_pixels_row}};             \
   const Row<TransposePixels> transpose_pixels = {{&best::transpose_pixels_row, &other::transpose_pixels_row}}; \
   const Row<ElementsF32> elements_f32 = {{&best::elements_f32_row, &other::elements_f32_row}};                 \

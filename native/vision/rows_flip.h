@@ -3,6 +3,7 @@
 #define LATHE_VISION_ROWS_FLIP_H_
 
 #include "native/vision/rows.h"
+#include "native/vision/rows_pixels.h"
 #include "native/vision/words.h"
 
 namespace lathe {
@@ -14,41 +15,49 @@ inline void CopyPixel(const uint8_t* from, uint8_t* to) {
   for (int c = 0; c < pixel; ++c) to[c] = from[c];
 }
 
-#if defined(__AVX2__)
-
-// Five pixels of three bytes at once: one byte more is read in front, and written behind them.
-inline size_t MirrorThrees(const uint8_t* source, size_t width, uint8_t* target) {
-  const __m128i order = _mm_setr_epi8(13, 14, 15, 10, 11, 12, 7, 8, 9, 4, 5, 6, 1, 2, 3, 0);
-  size_t i = 0;
-  for (; i + 6 <= width; i += 5) Put(target + i * 3, _mm_shuffle_epi8(Bytes(source + (width - 5 - i) * 3 - 1), order));
-  return i;
-}
-
-#endif
-
 template <int pixel>
 void MirrorRow(const uint8_t* source, size_t width, uint8_t* target) {
   size_t i = 0;
-#if defined(__AVX2__)
-  if (pixel == 3) i = MirrorThrees(source, width, target);
-#endif
-  for (; i + kWords <= width; i += kWords) {
-    const uint8_t* from = source + (width - i - kWords) * pixel;
-    ByteVector a, b, c, d;
-    if (pixel == 1) StoreVector(target + i, Reversed(LoadVector(from)));
-    if (pixel == 2) {
-      Load2(from, &a, &b);
-      Store2(target + i * 2, Reversed(a), Reversed(b));
+#if defined(LATHE_VISION_BYTES)
+  if (pixel != 3) {
+    constexpr size_t step = kBytes / pixel;
+    for (; i + 2 * step <= width; i += 2 * step) {
+      const uint8_t* const end = source + (width - i) * pixel;
+      const ByteVector first = Reversed<pixel>(end - kBytes), second = Reversed<pixel>(end - 2 * kBytes);
+      StoreVector(target + i * pixel, first);
+      StoreVector(target + i * pixel + kBytes, second);
     }
-    if (pixel == 3) {
-      Load3(from, &a, &b, &c);
-      Store3(target + i * 3, Reversed(a), Reversed(b), Reversed(c));
-    }
-    if (pixel == 4) {
-      Load4(from, &a, &b, &c, &d);
-      Store4(target + i * 4, Reversed(a), Reversed(b), Reversed(c), Reversed(d));
+    for (; i + step <= width; i += step) {
+      StoreVector(target + i * pixel, Reversed<pixel>(source + (width - i) * pixel - kBytes));
     }
   }
+#endif
+#if defined(__AVX2__)
+  if (pixel == 3) {
+    // Five pixels at once, with a byte in front of them, which is written behind them and then again.
+    const auto five = [&] {
+      const __m128i order = _mm_setr_epi8(13, 14, 15, 10, 11, 12, 7, 8, 9, 4, 5, 6, 1, 2, 3, 0);
+      Put(target + i * 3, _mm_shuffle_epi8(Bytes(source + (width - 5 - i) * 3 - 1), order));
+      i += 5;
+    };
+    // All bytes are reversed, and with them those of each pixel.
+    for (size_t at = width & ~size_t{31}; at > 0; at -= 32, i += 32) {
+      uint8_t* const to = target + (at - 32) * 3;
+      const SwappedPixels made(source + (width - at) * 3);
+      const __m256i x = Backwards(made.x), y = Backwards(made.y), z = Backwards(made.z);
+      StoreVector(to + 64, _mm256_permute2x128_si256(y, x, 0x20));
+      StoreVector(to + 32, _mm256_permute2x128_si256(x, z, 0x21));
+      StoreVector(to, _mm256_permute2x128_si256(z, y, 0x31));
+    }
+    while (i + 6 <= width) five();
+  }
+#elif defined(__ARM_NEON)
+  for (; pixel == 3 && i + kBytes <= width; i += kBytes) {
+    ByteVector a, b, c;
+    Load3(source + (width - i - kBytes) * 3, &a, &b, &c);
+    Store3(target + i * 3, Backwards(a), Backwards(b), Backwards(c));
+  }
+#endif
   for (; i < width; ++i) CopyPixel<pixel>(source + (width - 1 - i) * pixel, target + i * pixel);
 }
 
@@ -59,7 +68,12 @@ void Mirror(const uint8_t* source, size_t width, size_t pixel, uint8_t* target) 
   MirrorRow<4>(source, width, target);
 }
 
-// 8x8 pixels.
+// Blocks that are transposed at once: in the source, their width and height.
+template <int pixel>
+struct BlockSize {
+  static constexpr size_t width = 8, height = 8;
+};
+
 template <int pixel>
 inline void TransposeBlock(const uint8_t* source, ptrdiff_t from, uint8_t* target, ptrdiff_t to) {
   for (int x = 0; x < 8; ++x) {
@@ -70,18 +84,32 @@ inline void TransposeBlock(const uint8_t* source, ptrdiff_t from, uint8_t* targe
 #if defined(__AVX2__)
 
 template <>
+struct BlockSize<1> {
+  static constexpr size_t width = 16, height = 16;
+};
+
+// Three times, rows of the one half and of the other are interleaved: that turns rows into columns, 8 rows in each
+// lane.
+template <>
 inline void TransposeBlock<1>(const uint8_t* source, ptrdiff_t from, uint8_t* target, ptrdiff_t to) {
-  __m128i row[8];
-  for (int y = 0; y < 8; ++y) row[y] = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(source + y * from));
-  const __m128i a = _mm_unpacklo_epi8(row[0], row[1]), b = _mm_unpacklo_epi8(row[2], row[3]);
-  const __m128i c = _mm_unpacklo_epi8(row[4], row[5]), d = _mm_unpacklo_epi8(row[6], row[7]);
-  const __m128i ab0 = _mm_unpacklo_epi16(a, b), ab1 = _mm_unpackhi_epi16(a, b);
-  const __m128i cd0 = _mm_unpacklo_epi16(c, d), cd1 = _mm_unpackhi_epi16(c, d);
-  const __m128i two[4] = {_mm_unpacklo_epi32(ab0, cd0), _mm_unpackhi_epi32(ab0, cd0), _mm_unpacklo_epi32(ab1, cd1),
-                          _mm_unpackhi_epi32(ab1, cd1)};
-  for (int x = 0; x < 4; ++x) {
-    _mm_storel_epi64(reinterpret_cast<__m128i*>(target + 2 * x * to), two[x]);
-    _mm_storel_epi64(reinterpret_cast<__m128i*>(target + (2 * x + 1) * to), _mm_unpackhi_epi64(two[x], two[x]));
+  __m256i x[8], y[8];
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; ++i) x[i] = Lanes(source + i * from, source + (i + 8) * from);
+  const auto mixed = [](const __m256i(&a)[8], __m256i(&b)[8]) {
+#pragma GCC unroll 8
+    for (int i = 0; i < 4; ++i) {
+      b[2 * i] = _mm256_unpacklo_epi8(a[i], a[i + 4]);
+      b[2 * i + 1] = _mm256_unpackhi_epi8(a[i], a[i + 4]);
+    }
+  };
+  mixed(x, y);
+  mixed(y, x);
+  mixed(x, y);
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; ++i) {
+    const __m256i columns = _mm256_permute4x64_epi64(y[i], 0xd8);
+    Put(target + 2 * i * to, _mm256_castsi256_si128(columns));
+    Put(target + (2 * i + 1) * to, _mm256_extracti128_si256(columns, 1));
   }
 }
 
@@ -101,33 +129,18 @@ inline void TransposeBlock<4>(const uint8_t* source, ptrdiff_t from, uint8_t* ta
   }
 }
 
-// Four rows of four pixels.
-inline __m128i Twelve(const uint8_t* from) {
-  int rest;
-  memcpy(&rest, from + 8, 4);
-  const __m128i bytes = _mm_insert_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from)), rest, 2);
-  return _mm_shuffle_epi8(bytes, _mm_setr_epi8(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1));
-}
-
-inline void PutTwelve(uint8_t* to, __m128i pixels) {
-  const __m128i bytes = _mm_shuffle_epi8(pixels, _mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
-  const int rest = _mm_extract_epi32(bytes, 2);
-  _mm_storel_epi64(reinterpret_cast<__m128i*>(to), bytes);
-  memcpy(to + 8, &rest, 4);
-}
-
 template <>
 inline void TransposeBlock<3>(const uint8_t* source, ptrdiff_t from, uint8_t* target, ptrdiff_t to) {
   for (int x = 0; x < 8; x += 4) {
     for (int y = 0; y < 8; y += 4) {
-      const auto row = [&](int k) { return Twelve(source + (y + k) * from + x * 3); };
+      const auto row = [&](int k) { return Expanded(Twelve(source + (y + k) * from + x * 3)); };
       const __m128i a = row(0), b = row(1), c = row(2), d = row(3);
       const __m128i ab0 = _mm_unpacklo_epi32(a, b), ab1 = _mm_unpackhi_epi32(a, b);
       const __m128i cd0 = _mm_unpacklo_epi32(c, d), cd1 = _mm_unpackhi_epi32(c, d);
-      PutTwelve(target + x * to + y * 3, _mm_unpacklo_epi64(ab0, cd0));
-      PutTwelve(target + (x + 1) * to + y * 3, _mm_unpackhi_epi64(ab0, cd0));
-      PutTwelve(target + (x + 2) * to + y * 3, _mm_unpacklo_epi64(ab1, cd1));
-      PutTwelve(target + (x + 3) * to + y * 3, _mm_unpackhi_epi64(ab1, cd1));
+      PutTwelve(target + x * to + y * 3, Packed(_mm_unpacklo_epi64(ab0, cd0)));
+      PutTwelve(target + (x + 1) * to + y * 3, Packed(_mm_unpackhi_epi64(ab0, cd0)));
+      PutTwelve(target + (x + 2) * to + y * 3, Packed(_mm_unpacklo_epi64(ab1, cd1)));
+      PutTwelve(target + (x + 3) * to + y * 3, Packed(_mm_unpackhi_epi64(ab1, cd1)));
     }
   }
 }
@@ -135,15 +148,18 @@ inline void TransposeBlock<3>(const uint8_t* source, ptrdiff_t from, uint8_t* ta
 #elif defined(__ARM_NEON)
 
 inline void Transposed(uint8x8_t (&row)[8]) {
+#pragma GCC unroll 8
   for (int y = 0; y < 8; y += 2) {
     const uint8x8x2_t x = vtrn_u8(row[y], row[y + 1]);
     row[y] = x.val[0], row[y + 1] = x.val[1];
   }
+#pragma GCC unroll 8
   for (int i = 0; i < 4; ++i) {
     const int y = i + (i & 2);
     const uint16x4x2_t x = vtrn_u16(vreinterpret_u16_u8(row[y]), vreinterpret_u16_u8(row[y + 2]));
     row[y] = vreinterpret_u8_u16(x.val[0]), row[y + 2] = vreinterpret_u8_u16(x.val[1]);
   }
+#pragma GCC unroll 8
   for (int y = 0; y < 4; ++y) {
     const uint32x2x2_t x = vtrn_u32(vreinterpret_u32_u8(row[y]), vreinterpret_u32_u8(row[y + 4]));
     row[y] = vreinterpret_u8_u32(x.val[0]), row[y + 4] = vreinterpret_u8_u32(x.val[1]);
@@ -151,47 +167,86 @@ inline void Transposed(uint8x8_t (&row)[8]) {
 }
 
 template <>
+struct BlockSize<1> {
+  static constexpr size_t width = 16, height = 8;
+};
+
+// Three times, rows of the one half and of the other are interleaved: that turns rows into columns.
+template <>
 inline void TransposeBlock<1>(const uint8_t* source, ptrdiff_t from, uint8_t* target, ptrdiff_t to) {
-  uint8x8_t row[8];
-  for (int y = 0; y < 8; ++y) row[y] = vld1_u8(source + y * from);
-  Transposed(row);
-  for (int y = 0; y < 8; ++y) vst1_u8(target + y * to, row[y]);
+  uint8x16_t x[8], y[8];
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; ++i) x[i] = vld1q_u8(source + i * from);
+  const auto mixed = [](const uint8x16_t(&a)[8], uint8x16_t(&b)[8]) {
+#pragma GCC unroll 8
+    for (int i = 0; i < 4; ++i) {
+      const uint8x16x2_t both = vzipq_u8(a[i], a[i + 4]);
+      b[2 * i] = both.val[0], b[2 * i + 1] = both.val[1];
+    }
+  };
+  mixed(x, y);
+  mixed(y, x);
+  mixed(x, y);
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; ++i) {
+    vst1_u8(target + 2 * i * to, vget_low_u8(y[i]));
+    vst1_u8(target + (2 * i + 1) * to, vget_high_u8(y[i]));
+  }
 }
 
 // Channel by channel.
 template <>
 inline void TransposeBlock<3>(const uint8_t* source, ptrdiff_t from, uint8_t* target, ptrdiff_t to) {
   uint8x8_t a[8], b[8], c[8];
-  for (int y = 0; y < 8; ++y) Load3(source + y * from, &a[y], &b[y], &c[y]);
+#pragma GCC unroll 8
+  for (int y = 0; y < 8; ++y) {
+    const uint8x8x3_t row = vld3_u8(source + y * from);
+    a[y] = row.val[0], b[y] = row.val[1], c[y] = row.val[2];
+  }
   Transposed(a);
   Transposed(b);
   Transposed(c);
-  for (int y = 0; y < 8; ++y) Store3(target + y * to, a[y], b[y], c[y]);
+#pragma GCC unroll 8
+  for (int y = 0; y < 8; ++y) vst3_u8(target + y * to, (uint8x8x3_t{{a[y], b[y], c[y]}}));
 }
 
 template <>
 inline void TransposeBlock<2>(const uint8_t* source, ptrdiff_t from, uint8_t* target, ptrdiff_t to) {
   uint8x8_t a[8], b[8];
-  for (int y = 0; y < 8; ++y) Load2(source + y * from, &a[y], &b[y]);
+#pragma GCC unroll 8
+  for (int y = 0; y < 8; ++y) {
+    const uint8x8x2_t row = vld2_u8(source + y * from);
+    a[y] = row.val[0], b[y] = row.val[1];
+  }
   Transposed(a);
   Transposed(b);
-  for (int y = 0; y < 8; ++y) Store2(target + y * to, a[y], b[y]);
+#pragma GCC unroll 8
+  for (int y = 0; y < 8; ++y) vst2_u8(target + y * to, (uint8x8x2_t{{a[y], b[y]}}));
 }
 
 #endif
 
 template <int pixel>
 void TransposeRows(const uint8_t* source, ptrdiff_t from, size_t width, size_t height, uint8_t* target, ptrdiff_t to) {
-  const size_t whole_x = width & ~size_t{7}, whole_y = height & ~size_t{7};
+  constexpr size_t across = BlockSize<pixel>::width, down = BlockSize<pixel>::height;
   const auto at = [](size_t i, ptrdiff_t step) { return static_cast<ptrdiff_t>(i) * step; };
-  for (size_t x = 0; x < whole_x; x += 8) {
-    for (size_t y = 0; y < whole_y; y += 8) {
-      TransposeBlock<pixel>(source + at(y, from) + x * pixel, from, target + at(x, to) + y * pixel, to);
+  if (width < across || height < down) {
+    for (size_t x = 0; x < width; ++x) {
+      for (size_t y = 0; y < height; ++y) {
+        CopyPixel<pixel>(source + at(y, from) + x * pixel, target + at(x, to) + y * pixel);
+      }
     }
+    return;
   }
-  for (size_t x = 0; x < width; ++x) {
-    for (size_t y = x < whole_x ? whole_y : 0; y < height; ++y) {
-      CopyPixel<pixel>(source + at(y, from) + x * pixel, target + at(x, to) + y * pixel);
+  // Whole cache lines of the source at a time; the last block of a side begins earlier, and writes some pixels again.
+  constexpr size_t strip = 64 / across * across;
+  for (size_t begin = 0; begin < width; begin += strip) {
+    for (size_t row = 0; row < height; row += down) {
+      const size_t y = row + down <= height ? row : height - down;
+      for (size_t column = begin; column < width && column < begin + strip; column += across) {
+        const size_t x = column + across <= width ? column : width - across;
+        TransposeBlock<pixel>(source + at(y, from) + x * pixel, from, target + at(x, to) + y * pixel, to);
+      }
     }
   }
 }

@@ -9,179 +9,261 @@ namespace lathe {
 namespace vision {
 namespace {
 
-// The three colours of kWords pixels.
+#if defined(LATHE_VISION_BYTES)
+
+// The colours of kBytes pixels.
 template <int channels>
-inline void LoadColours(const uint8_t* from, ByteVector* a, ByteVector* b, ByteVector* c, ByteVector* alpha) {
-  if (channels == 1) *a = *b = *c = LoadVector(from);
-  if (channels == 3) Load3(from, a, b, c);
-  if (channels == 4) Load4(from, a, b, c, alpha);
+LATHE_INLINE void LoadColours(const uint8_t* from, ByteVector (&x)[4]) {
+  if (channels == 3) Load3(from, &x[0], &x[1], &x[2]);
+  if (channels == 4) Load4(from, &x[0], &x[1], &x[2], &x[3]);
+  if (channels == 1) x[0] = x[1] = x[2] = LoadVector(from);
 }
 
-// What the eye takes for brightness, of red, green and blue.
-inline Words GrayOf(ByteVector red, ByteVector green, ByteVector blue) {
-  const Words sum = Add(Add(Mul(Widen(red), Fill(38)), Mul(Widen(green), Fill(75))), Mul(Widen(blue), Fill(15)));
-  return RightUnsigned<7>(sum);
+template <int channels>
+LATHE_INLINE void StoreColours(uint8_t* to, ByteVector a, ByteVector b, ByteVector c, ByteVector alpha) {
+  if (channels == 3) Store3(to, a, b, c);
+  if (channels == 4) Store4(to, a, b, c, alpha);
 }
 
-#if defined(__AVX2__)
-
-// Pixels of 3 and 4 bytes with one permutation: `step` at once, of 16 bytes. What is written beyond them, the next
-// pixels write again: in place they are what was there, or have been read.
-template <int from, int to>
-size_t Permuted(const uint8_t* source, size_t width, bool swapped, uint8_t* target) {
-  constexpr size_t step = from == 3 && to == 3 ? 5 : 4;
-  constexpr char n = -1;
-  __m128i order;
-  if (from == 3 && to == 3) order = _mm_setr_epi8(2, 1, 0, 5, 4, 3, 8, 7, 6, 11, 10, 9, 14, 13, 12, 15);
-  if (from == 4 && to == 3)
-    order = swapped ? _mm_setr_epi8(2, 1, 0, 6, 5, 4, 10, 9, 8, 14, 13, 12, n, n, n, n)
-                    : _mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, n, n, n, n);
-  if (from == 3 && to == 4)
-    order = swapped ? _mm_setr_epi8(2, 1, 0, n, 5, 4, 3, n, 8, 7, 6, n, 11, 10, 9, n)
-                    : _mm_setr_epi8(0, 1, 2, n, 3, 4, 5, n, 6, 7, 8, n, 9, 10, 11, n);
-  if (from == 4 && to == 4) order = _mm_setr_epi8(2, 1, 0, 3, 6, 5, 4, 7, 10, 9, 8, 11, 14, 13, 12, 15);
-  const __m128i opaque = from == 3 && to == 4 ? _mm_set1_epi32(static_cast<int>(0xff000000u)) : _mm_setzero_si128();
+// Whole vectors of pixels in another order; returns how many pixels they are.
+template <int from, int to, bool swapped>
+size_t Reordered(const uint8_t* source, size_t width, uint8_t* target) {
   size_t i = 0;
-  // Two more pixels have room for the bytes that are read or written beyond these.
-  for (; i + step + 2 <= width; i += step) {
-    Put(target + i * to, _mm_or_si128(_mm_shuffle_epi8(Bytes(source + i * from), order), opaque));
+  for (; i + kBytes <= width; i += kBytes) {
+    ByteVector x[4];
+    LoadColours<from>(source + i * from, x);
+    StoreColours<to>(target + i * to, x[swapped ? 2 : 0], x[1], x[swapped ? 0 : 2], from == 4 ? x[3] : FillVector(255));
   }
   return i;
 }
 
 #endif
 
-template <int from, int to>
-void ConvertRow(const uint8_t* source, size_t width, bool swapped, uint8_t* target) {
-  size_t i = 0;
 #if defined(__AVX2__)
-  if (from > 1 && to > 1) i = Permuted<from, to>(source, width, swapped, target);
-#endif
-  for (; i + kWords <= width; i += kWords) {
-    ByteVector a, b, c, alpha = FillVector(255);
-    LoadColours<from>(source + i * from, &a, &b, &c, &alpha);
-    // To gray, `swapped` says that blue comes first.
-    if (to == 1) StoreBytes(target + i, swapped ? GrayOf(c, b, a) : GrayOf(a, b, c));
-    if (to == 3) Store3(target + i * 3, swapped ? c : a, b, swapped ? a : c);
-    if (to == 4) Store4(target + i * 4, swapped ? c : a, b, swapped ? a : c, alpha);
+
+// 32 pixels of three bytes whose first and third byte change places: 16 bytes of each half in each of three vectors.
+struct SwappedPixels {
+  __m256i x, y, z;
+
+  LATHE_INLINE explicit SwappedPixels(const uint8_t* from) {
+    const __m256i a = Lanes(from, from + 48), b = Lanes(from + 16, from + 64), c = Lanes(from + 32, from + 80);
+    const __m256i second = SecondOfThree(), third = ThirdOfThree();
+    // A first byte is two bytes further on, a third one two bytes before.
+    const auto mixed = [&](__m256i base, __m256i of_second, __m256i of_third) {
+      return _mm256_blendv_epi8(_mm256_blendv_epi8(base, of_second, second), of_third, third);
+    };
+    x = mixed(_mm256_alignr_epi8(b, a, 2), a, _mm256_alignr_epi8(a, a, 14));
+    y = mixed(b, _mm256_alignr_epi8(b, a, 14), _mm256_alignr_epi8(c, b, 2));
+    z = mixed(_mm256_alignr_epi8(c, b, 14), _mm256_alignr_epi8(c, c, 2), c);
   }
+};
+
+// Four pixels of three bytes, and nothing beside them.
+inline __m128i Twelve(const uint8_t* from) {
+  int rest;
+  memcpy(&rest, from + 8, 4);
+  return _mm_insert_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from)), rest, 2);
+}
+
+inline void PutTwelve(uint8_t* to, __m128i bytes) {
+  const int rest = _mm_extract_epi32(bytes, 2);
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(to), bytes);
+  memcpy(to + 8, &rest, 4);
+}
+
+// Their bytes with one free byte behind each pixel, and without.
+inline __m128i Expanded(__m128i x) {
+  return _mm_shuffle_epi8(x, _mm_setr_epi8(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1));
+}
+inline __m128i Packed(__m128i x) {
+  return _mm_shuffle_epi8(x, _mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
+}
+
+// Pixels of 3 and 4 bytes; returns how many. What is written beyond them, the next ones write again: in place they have
+// been read.
+inline size_t Permuted(const uint8_t* source, size_t width, int from, int to, bool swapped, uint8_t* target) {
+  constexpr char n = -1;
+  size_t i = 0;
+  if (from == 3 && to == 3) {
+    // Five pixels at once; the byte behind them is written as it is.
+    const auto five = [&] {
+      const __m128i order = _mm_setr_epi8(2, 1, 0, 5, 4, 3, 8, 7, 6, 11, 10, 9, 14, 13, 12, 15);
+      Put(target + i * 3, _mm_shuffle_epi8(Bytes(source + i * 3), order));
+      i += 5;
+    };
+    for (; i + 32 <= width; i += 32) {
+      const SwappedPixels made(source + i * 3);
+      StoreThirds(target + i * 3, made.x, made.y, made.z);
+    }
+    while (i + 6 <= width) five();
+  } else if (from == 3) {
+    const __m256i order = Both(swapped ? _mm_setr_epi8(2, 1, 0, n, 5, 4, 3, n, 8, 7, 6, n, 11, 10, 9, n)
+                                       : _mm_setr_epi8(0, 1, 2, n, 3, 4, 5, n, 6, 7, 8, n, 9, 10, 11, n));
+    const __m256i opaque = _mm256_set1_epi32(static_cast<int>(0xff000000u));
+    // Stores of 16 bytes: most images begin at a multiple of 16, and stores of 32 would cross cache lines.
+    const __m128i half = _mm256_castsi256_si128(order), alpha = _mm256_castsi256_si128(opaque);
+    for (; i + 16 <= width; i += 16) {
+      const __m128i a = Bytes(source + i * 3), b = Bytes(source + i * 3 + 16), c = Bytes(source + i * 3 + 32);
+      const auto put = [&](int k, __m128i pixels) {
+        Put(target + (i + 4 * k) * 4, _mm_or_si128(_mm_shuffle_epi8(pixels, half), alpha));
+      };
+      put(0, a);
+      put(1, _mm_alignr_epi8(b, a, 12));
+      put(2, _mm_alignr_epi8(c, b, 8));
+      put(3, _mm_srli_si128(c, 4));
+    }
+    for (; i + 4 <= width; i += 4) {
+      const __m128i pixels = _mm_shuffle_epi8(Twelve(source + i * 3), _mm256_castsi256_si128(order));
+      Put(target + i * 4, _mm_or_si128(pixels, _mm256_castsi256_si128(opaque)));
+    }
+  } else if (to == 3) {
+    const __m256i order = Both(swapped ? _mm_setr_epi8(2, 1, 0, 6, 5, 4, 10, 9, 8, 14, 13, 12, n, n, n, n)
+                                       : _mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, n, n, n, n));
+    const __m128i half = _mm256_castsi256_si128(order);
+    for (; i + 16 <= width; i += 16) {
+      const auto four = [&](int k) { return _mm_shuffle_epi8(Bytes(source + (i + 4 * k) * 4), half); };
+      const __m128i a = four(0), b = four(1), c = four(2), d = four(3);
+      Put(target + i * 3, _mm_or_si128(a, _mm_slli_si128(b, 12)));
+      Put(target + i * 3 + 16, _mm_or_si128(_mm_srli_si128(b, 4), _mm_slli_si128(c, 8)));
+      Put(target + i * 3 + 32, _mm_or_si128(_mm_srli_si128(c, 8), _mm_slli_si128(d, 4)));
+    }
+    for (; i + 4 <= width; i += 4) {
+      PutTwelve(target + i * 3, _mm_shuffle_epi8(Bytes(source + i * 4), _mm256_castsi256_si128(order)));
+    }
+  } else {
+    const __m256i order = Both(_mm_setr_epi8(2, 1, 0, 3, 6, 5, 4, 7, 10, 9, 8, 11, 14, 13, 12, 15));
+    for (; i + 8 <= width; i += 8) {
+      StoreVector(target + i * 4, _mm256_shuffle_epi8(LoadVector(source + i * 4), order));
+    }
+  }
+  return i;
+}
+
+#endif
+
+void ConvertRow(const uint8_t* source, size_t width, int from, int to, bool swapped, uint8_t* target) {
+  if (from == to && !swapped) {
+    if (source != target) memcpy(target, source, width * from);
+    return;
+  }
+  size_t i = 0;
+#if defined(LATHE_VISION_BYTES)
+  if (from == 1) i = (to == 3 ? Reordered<1, 3, false> : Reordered<1, 4, false>)(source, width, target);
+#endif
+#if defined(__AVX2__)
+  if (from != 1) i = Permuted(source, width, from, to, swapped, target);
+#elif defined(__ARM_NEON)
+  if (from == 3 && to == 3) i = Reordered<3, 3, true>(source, width, target);
+  if (from == 3 && to == 4) i = (swapped ? Reordered<3, 4, true> : Reordered<3, 4, false>)(source, width, target);
+  if (from == 4 && to == 3) i = (swapped ? Reordered<4, 3, true> : Reordered<4, 3, false>)(source, width, target);
+  if (from == 4 && to == 4) i = Reordered<4, 4, true>(source, width, target);
+#endif
   for (; i < width; ++i) {
     const uint8_t* x = source + i * from;
     const uint8_t a = x[0], b = x[from == 1 ? 0 : 1], c = x[from == 1 ? 0 : 2], alpha = from == 4 ? x[3] : 255;
     uint8_t* y = target + i * to;
-    const int red = swapped ? c : a, blue = swapped ? a : c;
-    if (to == 1) {
-      y[0] = static_cast<uint8_t>((38 * red + 75 * b + 15 * blue) >> 7);
-    } else {
-      y[0] = static_cast<uint8_t>(red), y[1] = b, y[2] = static_cast<uint8_t>(blue);
-      if (to == 4) y[3] = alpha;
-    }
+    y[0] = swapped ? c : a, y[1] = b, y[2] = swapped ? a : c;
+    if (to == 4) y[3] = alpha;
   }
 }
 
-template <int from>
-void ConvertFrom(const uint8_t* source, size_t width, int to, bool swapped, uint8_t* target) {
-  if (to == 1) return ConvertRow<from, 1>(source, width, swapped, target);
-  if (to == 3) return ConvertRow<from, 3>(source, width, swapped, target);
-  ConvertRow<from, 4>(source, width, swapped, target);
-}
+// What the eye takes for brightness, of red, green and blue, in 1/256.
+constexpr int16_t kGray[3] = {76, 150, 30};
 
-void ConvertRows(const uint8_t* source, size_t width, int from, int to, bool swapped, uint8_t* target) {
-  if (from == to && (from == 1 || !swapped)) {
-    if (source != target) memcpy(target, source, width * from);
-    return;
-  }
-  if (from == 1) return ConvertFrom<1>(source, width, to, swapped, target);
-  if (from == 3) return ConvertFrom<3>(source, width, to, swapped, target);
-  ConvertFrom<4>(source, width, to, swapped, target);
+// Weights in the order of the channels.
+struct Ordered {
+  int16_t w[3];
+
+  Ordered(const int16_t (&of)[3], bool blue_first) : w{of[blue_first ? 2 : 0], of[1], of[blue_first ? 0 : 2]} {}
+};
+
+inline int Weighted(const int16_t (&w)[3], const uint8_t* pixel, int channels) {
+  return w[0] * pixel[0] + w[1] * pixel[channels == 1 ? 0 : 1] + w[2] * pixel[channels == 1 ? 0 : 2];
 }
 
 template <int channels>
-void LumaRow(const uint8_t* source, size_t width, bool blue_first, const RgbToYuv& how, uint8_t* target) {
-  const Words wa = Fill(how.y[blue_first ? 2 : 0]), wb = Fill(how.y[1]), wc = Fill(how.y[blue_first ? 0 : 2]);
-  const Words offset = Fill(how.y_offset), half = Fill(128);
+void GrayRowOf(const uint8_t* source, size_t width, bool blue_first, uint8_t* target) {
+  const Ordered weights(kGray, blue_first);
   size_t i = 0;
-  for (; i + kWords <= width; i += kWords) {
-    ByteVector a, b, c, alpha;
-    LoadColours<channels>(source + i * channels, &a, &b, &c, &alpha);
-    const Words sum = Add(Add(Add(Mul(Widen(a), wa), Mul(Widen(b), wb)), Mul(Widen(c), wc)), half);
-    StoreBytes(target + i, Add(RightUnsigned<8>(sum), offset));
+#if defined(LATHE_VISION_BYTES)
+  const Brightness<false> brightness(weights.w, 0);
+  for (; i + kBytes <= width; i += kBytes) {
+    ByteVector x[4];
+    LoadColours<channels>(source + i * channels, x);
+    StoreVector(target + i, brightness.Of(x[0], x[1], x[2]));
   }
-  for (; i < width; ++i) {
-    const uint8_t* x = source + i * channels;
-    const int a = x[0], b = x[channels == 1 ? 0 : 1], c = x[channels == 1 ? 0 : 2];
-    const int sum = a * how.y[blue_first ? 2 : 0] + b * how.y[1] + c * how.y[blue_first ? 0 : 2];
-    target[i] = static_cast<uint8_t>(((sum + 128) >> 8) + how.y_offset);
-  }
+#endif
+  for (; i < width; ++i) target[i] = static_cast<uint8_t>(Weighted(weights.w, source + i * channels, channels) >> 8);
 }
 
-void Luma(const uint8_t* source, size_t width, int channels, bool blue_first, const RgbToYuv& how, uint8_t* target) {
-  if (channels == 1) return LumaRow<1>(source, width, blue_first, how, target);
-  if (channels == 3) return LumaRow<3>(source, width, blue_first, how, target);
-  LumaRow<4>(source, width, blue_first, how, target);
-}
-
-// The mean of four pixels of a colour, of 2 * kWords columns.
-inline Words Means(ByteVector a0, ByteVector a1, ByteVector b0, ByteVector b1) {
-  const Words sums = PairSums(Add(Widen(a0), Widen(b0)), Add(Widen(a1), Widen(b1)));
-  return RightUnsigned<2>(Add(sums, Fill(2)));
+void GrayRow(const uint8_t* source, size_t width, int channels, bool blue_first, uint8_t* target) {
+  (channels == 3 ? GrayRowOf<3> : GrayRowOf<4>)(source, width, blue_first, target);
 }
 
 // 128, and a half, less one: the largest sum then fits 16 bits.
 constexpr int kMiddle = 128 * 256 + 127;
 
 template <int channels>
-void ChromaRow(const uint8_t* first, const uint8_t* second, size_t width, bool blue_first, const RgbToYuv& how,
-               uint8_t* u, uint8_t* v) {
-  const int r = blue_first ? 2 : 0, b = blue_first ? 0 : 2;
-  const Words ua = Fill(how.u[r]), ub = Fill(how.u[1]), uc = Fill(how.u[b]);
-  const Words va = Fill(how.v[r]), vb = Fill(how.v[1]), vc = Fill(how.v[b]), middle = Fill(kMiddle);
+void YuvOfRowsOf(const uint8_t* first, const uint8_t* second, size_t width, bool blue_first, const RgbToYuv& how,
+                 const YuvRows& to) {
+  const Ordered of_y(how.y, blue_first), of_u(how.u, blue_first), of_v(how.v, blue_first);
   size_t i = 0;
-  for (; i + 2 * kWords <= width; i += 2 * kWords) {
-    ByteVector x[3][4], alpha;
-    for (int part = 0; part < 2; ++part) {
-      const size_t at = (i + part * kWords) * channels;
-      LoadColours<channels>(first + at, &x[0][part], &x[1][part], &x[2][part], &alpha);
-      LoadColours<channels>(second + at, &x[0][part + 2], &x[1][part + 2], &x[2][part + 2], &alpha);
-    }
-    Words m[3];
-    for (int c = 0; c < 3; ++c) m[c] = Means(x[c][0], x[c][1], x[c][2], x[c][3]);
-    StoreBytes(u + i / 2, RightUnsigned<8>(Add(Add(Add(Mul(m[0], ua), Mul(m[1], ub)), Mul(m[2], uc)), middle)));
-    StoreBytes(v + i / 2, RightUnsigned<8>(Add(Add(Add(Mul(m[0], va), Mul(m[1], vb)), Mul(m[2], vc)), middle)));
+#if defined(LATHE_VISION_BYTES)
+  const Brightness<true> brightness(of_y.w, how.y_offset);
+  const Tint tint_u(of_u.w, kMiddle), tint_v(of_v.w, kMiddle);
+  uint8_t *const first_y = to.y[0], *const second_y = to.y[1], *const u = to.u, *const v = to.v;
+  for (; i + kBytes <= width; i += kBytes) {
+    ByteVector x[4], y[4];
+    LoadColours<channels>(first + i * channels, x);
+    LoadColours<channels>(second + i * channels, y);
+    StoreVector(first_y + i, brightness.Of(x[0], x[1], x[2]));
+    StoreVector(second_y + i, brightness.Of(y[0], y[1], y[2]));
+    const HalfWords means[3] = {Means(x[0], y[0]), Means(x[1], y[1]), Means(x[2], y[2])};
+    StoreHalves(u + i / 2, v + i / 2, tint_u.Of(means), tint_v.Of(means));
   }
+#endif
   for (; i < width; i += 2) {
-    const size_t left = i * channels, right = (i + 1 < width ? i + 1 : i) * channels;
-    int m[3];
+    const size_t right = i + 1 < width ? i + 1 : i;
+    const uint8_t* const pixels[4] = {first + i * channels, first + right * channels, second + i * channels,
+                                      second + right * channels};
+    uint8_t mean[3];
     for (int c = 0; c < 3; ++c) {
       const int at = channels == 1 ? 0 : c;
-      m[c] = (first[left + at] + first[right + at] + second[left + at] + second[right + at] + 2) >> 2;
+      mean[c] = static_cast<uint8_t>((pixels[0][at] + pixels[1][at] + pixels[2][at] + pixels[3][at] + 2) >> 2);
     }
-    u[i / 2] = static_cast<uint8_t>((m[0] * how.u[r] + m[1] * how.u[1] + m[2] * how.u[b] + kMiddle) >> 8);
-    v[i / 2] = static_cast<uint8_t>((m[0] * how.v[r] + m[1] * how.v[1] + m[2] * how.v[b] + kMiddle) >> 8);
+    for (int k = 0; k < 4; ++k) {
+      to.y[k / 2][k % 2 == 0 ? i : right] =
+          static_cast<uint8_t>(((Weighted(of_y.w, pixels[k], channels) + 128) >> 8) + how.y_offset);
+    }
+    to.u[i / 2] = static_cast<uint8_t>((Weighted(of_u.w, mean, 3) + kMiddle) >> 8);
+    to.v[i / 2] = static_cast<uint8_t>((Weighted(of_v.w, mean, 3) + kMiddle) >> 8);
   }
 }
 
-void ChromaOfRows(const uint8_t* first, const uint8_t* second, size_t width, int channels, bool blue_first,
-                  const RgbToYuv& how, uint8_t* u, uint8_t* v) {
-  if (channels == 1) return ChromaRow<1>(first, second, width, blue_first, how, u, v);
-  if (channels == 3) return ChromaRow<3>(first, second, width, blue_first, how, u, v);
-  ChromaRow<4>(first, second, width, blue_first, how, u, v);
+void YuvOfRows(const uint8_t* first, const uint8_t* second, size_t width, int channels, bool blue_first,
+               const RgbToYuv& how, const YuvRows& to) {
+  if (channels == 1) return YuvOfRowsOf<1>(first, second, width, blue_first, how, to);
+  (channels == 3 ? YuvOfRowsOf<3> : YuvOfRowsOf<4>)(first, second, width, blue_first, how, to);
 }
 
 void Split2(const uint8_t* pairs, size_t count, uint8_t* first, uint8_t* second) {
   size_t i = 0;
-  for (; i + kWords <= count; i += kWords) {
+#if defined(LATHE_VISION_BYTES)
+  for (; i + kBytes <= count; i += kBytes) {
     ByteVector a, b;
     Load2(pairs + i * 2, &a, &b);
     StoreVector(first + i, a);
     StoreVector(second + i, b);
   }
+#endif
   for (; i < count; ++i) first[i] = pairs[i * 2], second[i] = pairs[i * 2 + 1];
 }
 
 void Merge2(const uint8_t* first, const uint8_t* second, size_t count, uint8_t* pairs) {
   size_t i = 0;
-  for (; i + kWords <= count; i += kWords) Store2(pairs + i * 2, LoadVector(first + i), LoadVector(second + i));
+#if defined(LATHE_VISION_BYTES)
+  for (; i + kBytes <= count; i += kBytes) Store2(pairs + i * 2, LoadVector(first + i), LoadVector(second + i));
+#endif
   for (; i < count; ++i) pairs[i * 2] = first[i], pairs[i * 2 + 1] = second[i];
 }
 

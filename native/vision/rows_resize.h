@@ -78,8 +78,8 @@ size_t AcrossBytes(const uint8_t* source, const Columns& columns, size_t step, i
     const __m256i left = _mm256_packus_epi32(_mm256_and_si256(a, low), _mm256_and_si256(b, low));
     const __m256i right = _mm256_packus_epi32(_mm256_and_si256(_mm256_srl_epi32(a, by), low),
                                               _mm256_and_si256(_mm256_srl_epi32(b, by), low));
-    const __m256i weights = _mm256_permute4x64_epi64(LoadWords(columns.weights + i).v, 0xd8);
-    StoreWords(target + i, {_mm256_permute4x64_epi64(Blend(left, right, weights), 0xd8)});
+    const __m256i weights = _mm256_permute4x64_epi64(LoadHalf(columns.weights + i), 0xd8);
+    StoreHalf(target + i, _mm256_permute4x64_epi64(Blend(left, right, weights), 0xd8));
   }
   for (; i + 8 <= columns.safe && channels == 2; i += 8) {
     const __m256i a = Gathered(source, columns.offsets + i);  // u v u' v'
@@ -91,7 +91,7 @@ size_t AcrossBytes(const uint8_t* source, const Columns& columns, size_t step, i
     const __m128i eight = _mm_loadu_si128(reinterpret_cast<const __m128i*>(columns.weights + i));
     const __m256i weights = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_unpacklo_epi16(eight, eight)),
                                                     _mm_unpackhi_epi16(eight, eight), 1);
-    StoreWords(target + i * 2, {Blend(left, right, weights)});
+    StoreHalf(target + i * 2, Blend(left, right, weights));
   }
   return i;
 }
@@ -192,23 +192,80 @@ void Across(const uint8_t* source, const Columns& columns, int channels, size_t 
 
 #endif
 
-void Down(const int16_t* first, const int16_t* second, int weight, size_t count, uint8_t* target) {
-  const Words by = Fill(weight), half = Fill(64);
+// weight(i) for vectors, and single(i) for elements.
+template <typename Weight, typename Single>
+inline void BetweenRows(const int16_t* first, const int16_t* second, size_t count, [[maybe_unused]] Weight weight,
+                        Single single, uint8_t* target) {
   size_t i = 0;
-  for (; i + kWords <= count; i += kWords) {
-    const Words a = LoadWords(first + i), b = LoadWords(second + i);
-    StoreBytes(target + i, Right<7>(Add(Add(a, MulRound15(Sub(b, a), by)), half)));
-  }
+#if defined(LATHE_VISION_BYTES)
+  const HalfWords half = FillHalf(64);
+  const auto made = [&](size_t at) {
+    const HalfWords a = LoadHalf(first + at), b = LoadHalf(second + at);
+    return Right<7>(AddHalf(AddHalf(a, MulRound15(SubHalf(b, a), weight(at))), half));
+  };
+  for (; i + kBytes <= count; i += kBytes) StoreVector(target + i, Joined(made(i), made(i + kBytes / 2)));
+#endif
   for (; i < count; ++i) {
-    target[i] = static_cast<uint8_t>((first[i] + (((second[i] - first[i]) * weight + 16384) >> 15) + 64) >> 7);
+    target[i] = static_cast<uint8_t>((first[i] + (((second[i] - first[i]) * single(i) + 16384) >> 15) + 64) >> 7);
   }
 }
 
-void AddRow(const uint8_t* source, float weight, size_t count, float* sums) {
-  const Floats by = FillFloats(weight);
+#if !defined(LATHE_VISION_BYTES)
+inline int FillHalf(int x) { return x; }
+inline int LoadHalf(const int16_t* from) { return *from; }
+#endif
+
+void Down(const int16_t* first, const int16_t* second, int weight, size_t count, uint8_t* target) {
+  const auto by = FillHalf(weight);
+  BetweenRows(first, second, count, [&](size_t) { return by; }, [&](size_t) { return weight; }, target);
+}
+
+void Blended(const int16_t* first, const int16_t* second, const int16_t* weights, size_t count, uint8_t* target) {
+  BetweenRows(
+      first, second, count, [&](size_t i) { return LoadHalf(weights + i); }, [&](size_t i) { return weights[i]; },
+      target);
+}
+
+void SumOfRows(const WeightedRows& rows, size_t count, float* sums) {
+  const Floats first = FillFloats(rows.weights[0]), middle = FillFloats(rows.weights[1]);
+  const Floats last = FillFloats(rows.weights[2]), zero = FillFloats(0);
   size_t i = 0;
-  for (; i + 8 <= count; i += kFloats) StoreFloats(sums + i, MulAdd(FloatsOf(source + i), by, LoadFloats(sums + i)));
-  for (; i < count; ++i) sums[i] += weight * static_cast<float>(source[i]);
+  for (; i + 8 <= count; i += kFloats) {
+    const uint8_t* source = rows.source + i;
+    Floats sum = MulAdd(FloatsOf(source), first, zero);
+    for (size_t row = 2; row < rows.count; ++row) sum = MulAdd(FloatsOf(source += rows.stride), middle, sum);
+    if (rows.count > 1) sum = MulAdd(FloatsOf(source + rows.stride), last, sum);
+    StoreFloats(sums + i, sum);
+  }
+  for (; i < count; ++i) {
+    const uint8_t* source = rows.source + i;
+    float sum = static_cast<float>(*source) * rows.weights[0];
+    for (size_t row = 1; row < rows.count; ++row) {
+      source += rows.stride;
+      sum += static_cast<float>(*source) * rows.weights[row + 1 < rows.count ? 1 : 2];
+    }
+    sums[i] = sum;
+  }
+}
+
+void SumOfColumns(const float* sums, const CoveringColumns& columns, size_t count, size_t step, size_t channels,
+                  uint8_t* target) {
+  for (size_t i = 0; i < count; ++i, target += channels) {
+    const float* from = sums + static_cast<size_t>(columns.lows[i] - columns.lows[0]) * step;
+    Quad total = MulQuad(LoadQuad(from), columns.shares[0][i]);
+    int inner = columns.highs[i] - columns.lows[i] - 1;
+    if (inner >= 0) {
+      for (; inner > 0; --inner) total = MulAddQuad(LoadQuad(from += step), columns.shares[1][i], total);
+      total = MulAddQuad(LoadQuad(from + step), columns.shares[2][i], total);
+    }
+    const uint32_t bytes = BytesOf(total, kAreaHalf);
+    // What is beyond the pixel, the next ones write again.
+    if ((count - i) * channels >= 4) {
+      memcpy(target, &bytes, 4);
+    } else {
+      for (size_t c = 0; c < channels; ++c) target[c] = static_cast<uint8_t>(bytes >> (8 * c));
+    }
+  }
 }
 
 }  // namespace

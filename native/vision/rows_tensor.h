@@ -73,7 +73,8 @@ void ToBytes(const uint8_t* source, size_t count, int channels, const Normal& no
 
 void SplitPlanes(const uint8_t* source, size_t count, int channels, uint8_t* planes, size_t plane) {
   size_t i = 0;
-  for (; i + kWords <= count; i += kWords) {
+#if defined(LATHE_VISION_BYTES)
+  for (; i + kBytes <= count; i += kBytes) {
     ByteVector a, b, c, d;
     if (channels == 3) {
       Load3(source + i * 3, &a, &b, &c);
@@ -85,6 +86,7 @@ void SplitPlanes(const uint8_t* source, size_t count, int channels, uint8_t* pla
     StoreVector(planes + plane + i, b);
     StoreVector(planes + 2 * plane + i, c);
   }
+#endif
   for (; i < count; ++i) {
     for (int c = 0; c < channels; ++c) planes[c * plane + i] = source[i * channels + c];
   }

@@ -3,6 +3,7 @@
 #define LATHE_VISION_ROWS_YUV_H_
 
 #include "native/vision/rows.h"
+#include "native/vision/rows_pixels.h"
 #include "native/vision/words.h"
 
 namespace lathe {
@@ -29,21 +30,6 @@ inline void YuvAt(const YuvRow& from, size_t i, int* y, int* u, int* v) {
 }
 
 template <Chroma chroma>
-inline void LoadYuv(const YuvRow& from, size_t i, Words* y, Words* u, Words* v) {
-  if (chroma == Chroma::kYuyv) return LoadYuyv(from.y + i * 2, y, u, v);
-  *y = LoadBytes(from.y + i);
-  if (chroma == Chroma::kFull) *u = LoadBytes(from.u + i), *v = LoadBytes(from.v + i);
-  if (chroma == Chroma::kHalves) *u = LoadHalves(from.u + i / 2), *v = LoadHalves(from.v + i / 2);
-  if (chroma == Chroma::kPairs) {
-    if (from.swapped) {
-      LoadPairs(from.u + i, v, u);
-    } else {
-      LoadPairs(from.u + i, u, v);
-    }
-  }
-}
-
-template <Chroma chroma>
 inline void YuvPixel(const YuvRow& from, size_t i, const YuvToRgb& how, int channels, bool blue_first, uint8_t* to) {
   int y, u, v;
   YuvAt<chroma>(from, i, &y, &u, &v);
@@ -60,37 +46,56 @@ inline void YuvPixel(const YuvRow& from, size_t i, const YuvToRgb& how, int chan
   if (channels == 4) pixel[3] = 255;
 }
 
+#if defined(LATHE_VISION_BYTES)
+
+// Whole vectors of pixels; returns how many pixels they are.
 template <Chroma chroma, int channels>
-void YuvRowPixels(const YuvRow& from, size_t width, const YuvToRgb& how, bool blue_first, uint8_t* to) {
-  const Words middle = Fill(128), half = Fill(64), offset = Fill(how.y_offset), gain = Fill(how.y_gain);
-  const Words g_u = Fill(how.g_u), g_v = Fill(how.g_v);
-  // Blue first: what is called red below is blue.
-  const Words r_c = Fill(blue_first ? how.b_u : how.r_v), b_c = Fill(blue_first ? how.r_v : how.b_u);
-  const ByteVector opaque = FillVector(255);
+size_t YuvVectorsOf(const YuvRow& from, size_t width, const YuvToRgb& how, bool blue_first, uint8_t* to) {
+  // Of pairs, whether the second one belongs to the first channel; other U and V are given in the order of channels.
+  const bool turned = chroma == Chroma::kPairs ? from.swapped == blue_first : chroma == Chroma::kYuyv && !blue_first;
+  const uint8_t *const of_y = from.y, *const pairs = from.u;
+  const uint8_t *const firsts = blue_first ? from.u : from.v, *const thirds = blue_first ? from.v : from.u;
+  const YuvVectors made(how, blue_first, turned);
   size_t i = 0;
-  for (; i + kWords <= width; i += kWords) {
-    Words y, u, v;
-    LoadYuv<chroma>(from, i, &y, &u, &v);
-    u = Sub(u, middle), v = Sub(v, middle);
-    y = RightUnsigned<7>(Add(Mul(SubtractToZero(y, offset), gain), half));
+  for (; i + kBytes <= width; i += kBytes) {
+    ByteVector y;
+    Hues hues, more;
+    if (chroma == Chroma::kYuyv) {
+      LoadYuyv(of_y + i * 2, turned, &y, &hues);
+    } else {
+      y = LoadVector(of_y + i);
+    }
+    const Words levels = made.Levels(y);
     if (channels == 1) {
-      StoreBytes(to + i, y);
+      StoreVector(to + i, Narrow(levels));
       continue;
     }
-    const ByteVector r = Narrow(Add(y, MulShift8(blue_first ? u : v, r_c)));
-    const ByteVector g = Narrow(Sub(y, Right<7>(Add(Mul(u, g_u), Mul(v, g_v)))));
-    const ByteVector b = Narrow(Add(y, MulShift8(blue_first ? v : u, b_c)));
-    if (channels == 3) Store3(to + i * 3, r, g, b);
-    if (channels == 4) Store4(to + i * 4, r, g, b, opaque);
+    if (chroma == Chroma::kPairs) hues = LoadHues(pairs + i, turned);
+    if (chroma == Chroma::kHalves) hues = LoadHues(firsts + i / 2, thirds + i / 2);
+    if (chroma == Chroma::kFull) LoadAllHues(firsts + i, thirds + i, &hues, &more);
+    const Shifts of = made.Of(hues), others = chroma == Chroma::kFull ? made.Of(more) : of;
+    const auto words = [&](int c) {
+      return chroma == Chroma::kFull ? Words{of.of[c], others.of[c]} : Doubled(of.of[c]);
+    };
+    StoreColours<channels>(to + i * channels, NarrowSum(levels, words(0)), NarrowDifference(levels, words(1)),
+                           NarrowSum(levels, words(2)), FillVector(255));
   }
-  for (; i < width; ++i) YuvPixel<chroma>(from, i, how, channels, blue_first, to);
+  return i;
 }
+
+#endif
 
 template <Chroma chroma>
 void YuvRowOf(const YuvRow& from, size_t width, const YuvToRgb& how, int channels, bool blue_first, uint8_t* to) {
-  if (channels == 1) return YuvRowPixels<chroma, 1>(from, width, how, blue_first, to);
-  if (channels == 3) return YuvRowPixels<chroma, 3>(from, width, how, blue_first, to);
-  YuvRowPixels<chroma, 4>(from, width, how, blue_first, to);
+  size_t i = 0;
+#if defined(LATHE_VISION_BYTES)
+  // Gray is Y alone, wherever U and V are.
+  constexpr Chroma none = chroma == Chroma::kYuyv ? Chroma::kYuyv : Chroma::kFull;
+  i = (channels == 1   ? YuvVectorsOf<none, 1>
+       : channels == 3 ? YuvVectorsOf<chroma, 3>
+                       : YuvVectorsOf<chroma, 4>)(from, width, how, blue_first, to);
+#endif
+  for (; i < width; ++i) YuvPixel<chroma>(from, i, how, channels, blue_first, to);
 }
 
 }  // namespace

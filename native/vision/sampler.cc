@@ -135,72 +135,64 @@ Cover CoverOf(const Axis& axis, int i) {
   return cover;
 }
 
-// Means of integers are often exact halves: rounding errors do not decide about them.
-constexpr float kHalf = 0.5f + 1.0f / 4096;
-
 constexpr int kSpan = 1024;  // elements of a row that are added at once
 
 // The rows that row `y` of the result covers, from element `low` on, added with their shares.
 void Sum(const Sampler& sampler, const Cover& rows, int low, int count, float* sums) {
   // The last element of YUYV ends with the byte that is read.
   const size_t elements = static_cast<size_t>((count - 1) * sampler.plane.pixel + sampler.channels);
-  memset(sums, 0, elements * sizeof(float));
   const float area = static_cast<float>(rows.end - rows.start);
-  for (int row = rows.low; row <= rows.high; ++row) {
-    const uint8_t* source = sampler.plane.row(row) + static_cast<size_t>(low) * sampler.plane.pixel;
-    add_weighted.of(sampler.set)(source, rows.weight(row) / area, elements, sums);
-  }
+  const WeightedRows weighted = {sampler.plane.row(rows.low) + static_cast<size_t>(low) * sampler.plane.pixel,
+                                 sampler.plane.stride,
+                                 static_cast<size_t>(rows.high - rows.low) + 1,
+                                 {rows.weight(rows.low) / area, 1 / area, rows.weight(rows.high) / area}};
+  sum_rows.of(sampler.set)(weighted, elements, sums);
 }
 
-// What the elements from `from` to `to` of a column contribute to a pixel; `low` is that of the first sum.
-template <int channels>
-LATHE_INLINE void AddColumn(const Sampler& sampler, int i, int low, int from, int to, const float* sums,
-                            float (&total)[4]) {
-  const size_t step = static_cast<size_t>(sampler.plane.pixel);
-  const float* pixel = sums + static_cast<size_t>(from - low) * step;
-  float inner[channels] = {};
-  for (int x = from; x <= to; ++x, pixel += step) {
-    const bool first = x == sampler.lows[i], last = x == sampler.highs[i];
-    if (first || last) {
-      const float share = first ? sampler.shares[0][i] : sampler.shares[2][i];
-      for (int c = 0; c < channels; ++c) total[c] += share * pixel[c];
-    } else {
-      for (int c = 0; c < channels; ++c) inner[c] += pixel[c];
-    }
-  }
-  for (int c = 0; c < channels; ++c) total[c] += sampler.shares[1][i] * inner[c];
-}
-
-template <int channels>
-void AreaPixels(Sampler* sampler, const Cover& rows, uint8_t* buffer) {
-  float sums[kSpan * 4];
-  int low = 0, high = -1;  // the elements whose sums there are
-  const int end = sampler->highs[sampler->count - 1];
-  for (int i = 0; i < sampler->count; ++i) {
-    float total[4] = {};
-    for (int from = sampler->lows[i]; from <= sampler->highs[i];) {
-      if (from < low || from > high) {
-        low = from;
-        high = end < from + kSpan - 1 ? end : from + kSpan - 1;
-        Sum(*sampler, rows, low, high - low + 1, sums);
+// A pixel that covers more than kSpan elements of a row.
+void WidePixel(const Sampler& sampler, const Cover& rows, int i, float* sums, uint8_t* target) {
+  float total[4] = {};
+  for (int from = sampler.lows[i]; from <= sampler.highs[i]; from += kSpan) {
+    const int count = sampler.highs[i] - from < kSpan ? sampler.highs[i] - from + 1 : kSpan;
+    Sum(sampler, rows, from, count, sums);
+    for (int x = 0; x < count; ++x) {
+      const int which = from + x == sampler.lows[i] ? 0 : (from + x == sampler.highs[i] ? 2 : 1);
+      for (int c = 0; c < sampler.channels; ++c) {
+        total[c] += sampler.shares[which][i] * sums[x * sampler.plane.pixel + c];
       }
-      const int to = sampler->highs[i] < high ? sampler->highs[i] : high;
-      AddColumn<channels>(*sampler, i, low, from, to, sums, total);
-      from = to + 1;
     }
-    for (int c = 0; c < channels; ++c) {
-      const float value = total[c] + kHalf;
-      buffer[i * channels + c] = static_cast<uint8_t>(value > 255.0f ? 255.0f : value);
+  }
+  for (int c = 0; c < sampler.channels; ++c) {
+    const float value = total[c] + kAreaHalf;
+    target[c] = static_cast<uint8_t>(value > 255.0f ? 255.0f : value);
+  }
+}
+
+void AreaPixels(Sampler* sampler, const Cover& rows, uint8_t* buffer) {
+  float sums[kSpan * 4 + 4];  // vectors of four are read
+  const size_t step = static_cast<size_t>(sampler->plane.pixel), channels = static_cast<size_t>(sampler->channels);
+  for (int i = 0; i < sampler->count;) {
+    const int low = sampler->lows[i];
+    int end = i;
+    while (end < sampler->count && sampler->highs[end] - low < kSpan) ++end;
+    uint8_t* const target = buffer + static_cast<size_t>(i) * channels;
+    if (end == i) {
+      WidePixel(*sampler, rows, i++, sums, target);
+      continue;
     }
+    const int elements = sampler->highs[end - 1] - low + 1;
+    memset(sums + static_cast<size_t>(elements - 1) * step + channels, 0, 4 * sizeof(float));
+    Sum(*sampler, rows, low, elements, sums);
+    const CoveringColumns columns = {sampler->lows + i,
+                                     sampler->highs + i,
+                                     {sampler->shares[0] + i, sampler->shares[1] + i, sampler->shares[2] + i}};
+    sum_columns.of(sampler->set)(sums, columns, static_cast<size_t>(end - i), step, channels, target);
+    i = end;
   }
 }
 
 const uint8_t* AreaRow(Sampler* sampler, int y, uint8_t* buffer) {
-  const Cover rows = CoverOf(sampler->y, y);
-  if (sampler->channels == 1) AreaPixels<1>(sampler, rows, buffer);
-  if (sampler->channels == 2) AreaPixels<2>(sampler, rows, buffer);
-  if (sampler->channels == 3) AreaPixels<3>(sampler, rows, buffer);
-  if (sampler->channels == 4) AreaPixels<4>(sampler, rows, buffer);
+  AreaPixels(sampler, CoverOf(sampler->y, y), buffer);
   return buffer;
 }
 

@@ -246,7 +246,7 @@ def test_a_library_without_the_keys_holds_and_runs_none(tmp_path: Path) -> None:
     ("function", "rows"),
     {
         "softmax": set(),
-        "resize": {"resize_across", "resize_down", "add_weighted"},
+        "resize": {"resize_across", "resize_down", "sum_rows", "sum_columns"},
         "flip": {"mirror_pixels"},
         "rotate": {"mirror_pixels", "transpose_pixels"},
     }.items(),
