@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeAlias
@@ -19,10 +20,26 @@ from buildtool.ops.conv2d import Conv2d
 from buildtool.ops.dwconv2d import DwConv2d
 from buildtool.ops.gather import Gather
 from buildtool.ops.gather_elements import GatherElements
+from buildtool.ops.gather_nd import GatherNd
+from buildtool.ops.hardmax import Hardmax
 from buildtool.ops.max_pool2d import MaxPool2d
+from buildtool.ops.resample import Resample
+from buildtool.ops.reverse_sequence import ReverseSequence
+from buildtool.ops.scatter_elements import ScatterElements
+from buildtool.ops.scatter_nd import ScatterNd
+from buildtool.ops.tensor_scatter import TensorScatter
+from buildtool.ops.topk import Topk
+from buildtool.targets.micro.definitions import by_places
 from buildtool.targets.micro.definitions import expressions as ex
 from buildtool.targets.micro.definitions.loops import Function, function
-from buildtool.targets.micro.definitions.tracing import Traced, UntraceableError, constant, take, traced_modules
+from buildtool.targets.micro.definitions.tracing import (
+    Traced,
+    UntraceableError,
+    as_traced,
+    constant,
+    take,
+    traced_modules,
+)
 
 _Windowed: TypeAlias = ConvOperator | PoolOperator | IntegerConvOperator
 
@@ -70,6 +87,22 @@ def _defined(op: Operator, inputs: Sequence[Traced]) -> Sequence[Any]:
             return (take(inputs[0], inputs[1], op.axis),)
         case GatherElements():
             return (_gather_elements(op, *inputs),)
+        case Topk():
+            return by_places.topk(op, *inputs)
+        case Hardmax():
+            return (by_places.hardmax(op, *inputs),)
+        case GatherNd():
+            return (by_places.gather_nd(op, *inputs),)
+        case ScatterNd():
+            return (by_places.scatter_nd(op, *inputs),)
+        case ScatterElements():
+            return (by_places.scatter_elements(op, *inputs),)
+        case ReverseSequence():
+            return (by_places.reverse_sequence(op, *inputs),)
+        case TensorScatter():
+            return (by_places.tensor_scatter(op, *inputs),)
+        case Resample():
+            return (by_places.resample(op, *inputs),)
         case _:
             untyped: Any = op
             found: Sequence[Any] = untyped.reference(*inputs)
@@ -202,10 +235,33 @@ def _walks() -> Any:
         IntegerConvOperator.sums = sums  # type: ignore[method-assign]
 
 
+def _walk_to_ends(
+    op: RecurrentOperator, x: Any, states: Sequence[Any], lengths: Any, advance: Any
+) -> tuple[Traced, ...]:
+    """Sequences of different lengths: a column says whether a step is inside of its sequence; behind it states stay."""
+    steps, batch, deep = x.shape
+    ends: Any = np.clip(as_traced(lengths).astype(np.int64), 0, steps)
+    live: Any = (ends.reshape(1, -1) > np.arange(steps)[:, None]).reshape(steps, batch, 1)
+    turned = x
+    if op.reverse:
+        turned = by_places.reversed_rows(x.transpose(1, 0, 2), ends).transpose(1, 0, 2)
+    marked = np.concatenate([turned, live.astype(np.float32)], axis=2)
+
+    def stopped(step: Any, current: tuple[Any, ...]) -> tuple[Any, ...]:
+        inside = step[:, deep:] != 0
+        return tuple(np.where(inside, a, b) for a, b in zip(advance(step[:, :deep], current), current, strict=True))
+
+    y, *last = _walk(dataclasses.replace(op, reverse=False), marked, states, None, stopped)
+    y = as_traced(np.where(live, y, np.float32(0)))
+    if op.reverse:
+        y = by_places.reversed_rows(y.transpose(1, 0, 2), ends).transpose(1, 0, 2)
+    return y, *last
+
+
 def _walk(op: RecurrentOperator, x: Any, states: Sequence[Any], lengths: Any, advance: Any) -> tuple[Traced, ...]:
     steps, batch = x.shape[:2]
     if lengths is not None:
-        raise UntraceableError("a recurrence whose sequences have different lengths")
+        return _walk_to_ends(op, x, states, lengths, advance)
     step = ex.Given(x.shape[1:], np.dtype(np.float32), "step")
     shapes = [(batch, state.shape[1]) for state in states]
     inner = tuple(ex.Given(shape, np.dtype(np.float32), "state") for shape in shapes)

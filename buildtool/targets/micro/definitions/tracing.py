@@ -140,6 +140,8 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
             if index.dtype.kind == "b":
                 raise UntraceableError("it selects by the values of its inputs")
             return take(self, index, 0)
+        if isinstance(index, tuple) and any(isinstance(each, Traced) for each in index):
+            return _picked(self, index)
         return self.moved(self.everywhere()[_known(index)])
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -280,6 +282,19 @@ def _matmul(a: Traced, b: Traced) -> Traced:
     dtype = np.result_type(a.dtype, b.dtype)
     product: Traced = a.moved(a.everywhere()[..., :, None, :]).astype(dtype) * turned.astype(dtype)
     return product.reduced("sum", -1, False)
+
+
+def _picked(source: Traced, index: tuple[Any, ...]) -> Traced:
+    """By arrays of places for the first axes, some of which the data gives."""
+    arrays = [each if isinstance(each, Traced) else np.asarray(each) for each in index]
+    if any(each.dtype.kind not in "iu" for each in arrays):
+        return source.moved(source.everywhere()[_known(index)])
+    total: Any = 0
+    for places, size in zip(arrays, source.shape, strict=False):
+        wide = places.astype(np.int64)
+        total = total * size + np.where(wide < 0, wide + size, wide)
+    rows = source.reshape(int(np.prod(source.shape[: len(arrays)])), *source.shape[len(arrays) :])
+    return take(rows, total, 0)
 
 
 def take(source: Traced, indices: Any, axis: int | None = None) -> Traced:
