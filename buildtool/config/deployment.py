@@ -155,6 +155,7 @@ class ModelConfig:
     settings: tuple[tuple[str, Any], ...] = ()  # what the file gives of the sections of the runtime's target
     micro_backend: str = ""  # cmsis, xtensa, portable, reference; empty where the model is not for a microcontroller
     micro_arena_limit: int | None = None  # bytes of RAM
+    micro_flash_limit: int | None = None  # bytes of flash
     micro_frontend: tuple[tuple[str, Any], ...] = ()  # what the file says of it
     where: Where = NOWHERE  # of the name
     marks: tuple[tuple[str, Where], ...] = ()  # of the values of the keys that the file gives

@@ -85,6 +85,11 @@ class MicroSection(Section):
         default="portable",
     )
     arena_limit: Whole = key("Maximum number of bytes of RAM for tensors and work buffers.", default_words="unlimited")
+    flash_limit: Whole = key(
+        "Maximum number of bytes of flash for constants, kernels and the code that calls them, as estimated. What is "
+        "left is used for layers with code of their own.",
+        default_words="shared kernels only",
+    )
     frontend: FrontendSection | None = key("What makes the first input of the model: keys below.")
 
 

@@ -274,7 +274,8 @@ def _model(context: Context, name: str, section: ModelSection) -> ModelConfig:
         graph_optimize_options=tuple(wide.find("graph_optimize_options").value or ()),
         settings=_settings(wide),
         micro_backend=micro,
-        micro_arena_limit=_arena_limit(wide),
+        micro_arena_limit=_limit(wide, "arena_limit"),
+        micro_flash_limit=_limit(wide, "flash_limit"),
         micro_frontend=_frontend(wide),
         where=where,
         marks=tuple((key, wide.where_of(key)) for key in _MODEL_WIDE if wide.find(key).is_given),
@@ -334,9 +335,9 @@ def _micro(view: View) -> str:
     return str(section.backend or default_of(MicroSection, "backend"))
 
 
-def _arena_limit(view: View) -> int | None:
+def _limit(view: View, name: str) -> int | None:
     section = view.find("micro").value
-    limit: int | None = None if section is None else section.arena_limit
+    limit: int | None = None if section is None else getattr(section, name)
     return limit
 
 

@@ -107,9 +107,10 @@ def _of_microcontrollers(model: ModelConfig) -> dict[str, Any]:
     """What the mapping `micro` says."""
     if not model.micro_backend:
         return {}
-    limit = {} if model.micro_arena_limit is None else {"arena_limit": model.micro_arena_limit}
+    limits = {"arena_limit": model.micro_arena_limit, "flash_limit": model.micro_flash_limit}
+    given = {key: limit for key, limit in limits.items() if limit is not None}
     frontend = {"frontend": dict(model.micro_frontend)} if model.micro_frontend else {}
-    return {"backend": model.micro_backend, **limit, **frontend}
+    return {"backend": model.micro_backend, **given, **frontend}
 
 
 def device_settings(model: ModelConfig) -> DeviceSettings:

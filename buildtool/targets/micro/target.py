@@ -14,14 +14,14 @@ from buildtool.errors import Problem, UnsupportedError, Where
 from buildtool.ir.operator import Array
 from buildtool.ir.types import DType
 from buildtool.runtimes import Runtime
-from buildtool.targets.micro import budget, report, room
+from buildtool.targets.micro import budget, flash, report, room
 from buildtool.targets.micro.budget import Search
 from buildtool.targets.micro.emitting import emulated, files, mace, model
 from buildtool.targets.micro.emitting.projects import project
 from buildtool.targets.micro.frontends import Audio, Picture, frontend
 from buildtool.targets.micro.frontends import sources as frontend_sources
 from buildtool.targets.micro.lowering.lower import lower
-from buildtool.targets.micro.network import Network
+from buildtool.targets.micro.network import Layer, Network
 from buildtool.targets.micro.planning import Plan
 from buildtool.targets.micro.processors import PROCESSORS, Processor
 from buildtool.targets.protocol import (
@@ -47,6 +47,12 @@ class Planned:
     search: Search
     constant_bytes: int
     frontend: Audio | Picture | None = None
+    code: flash.Choice | None = None
+
+    @property
+    def own(self) -> frozenset[Layer]:
+        """Layers with code of their own."""
+        return frozenset() if self.code is None else self.code.own
 
     @property
     def identifier(self) -> str:
@@ -104,6 +110,7 @@ class MicroTarget:
         )
         notes += tuple(_in_single(source.name, processor) for source in library.models if source.half_arithmetic)
         notes += tuple(_price(each) for each in planned if each.network.banding.origins)
+        notes += tuple(_own_code(each.network.name, each.code) for each in planned if each.code and each.own)
         notes += tuple(
             room.note(each.network.name, processor, each.need)
             for each in planned
@@ -204,6 +211,16 @@ def _price(planned: Planned) -> Problem:
     )
 
 
+def _own_code(name: str, choice: flash.Choice) -> Problem:
+    """What the limit of flash is used for."""
+    return Problem(
+        f"{len(choice.own)} layers have code of their own, compiled for their constants",
+        Where(model=name),
+        rule=f"about {choice.bytes:,} bytes of flash instead of {choice.smallest:,}, for {choice.saved:,} instructions "
+        "less (estimated; lathe bench counts them)",
+    )
+
+
 def _compiler(processor: Processor) -> CrossCompiler:
     if processor.board is None:
         return CrossCompiler("", (), (), processor.title)
@@ -227,14 +244,40 @@ def _planned(network: Network, processor: Processor, source: ModelSource) -> Pla
     about = source.settings.get("frontend")
     made = None if about is None else frontend(about, network.inputs[0], source.name)
     constants = report.of_model(network, found, processor).data_bytes
-    return Planned(found.found.network, found.found.plan, found, constants, made)
+    return Planned(
+        found.found.network,
+        found.found.plan,
+        found,
+        constants,
+        made,
+        _code(found.found.network, processor, constants, source),
+    )
+
+
+def _code(network: Network, processor: Processor, constants: int, source: ModelSource) -> flash.Choice | None:
+    """Within the limit of flash, if there is one."""
+    limit = source.settings.get("flash_limit")
+    if limit is None:
+        return None
+    choice = flash.choose(network, processor, constants, int(limit))
+    if choice is None:
+        smallest = flash.smallest(network, processor, constants)
+        raise UnsupportedError(
+            f"the model needs about {smallest:,} bytes of flash on the {processor.title}, more than {int(limit):,}",
+            where=Where(model=source.name),
+            rule="`flash_limit` limits constants, kernels and the code that calls them; sizes of code are estimates",
+            remedy=f"the smallest possible limit is {smallest}, {constants} of it for constants",
+        )
+    return choice
 
 
 def _sources(program: MicroProgram, processor: Processor) -> dict[str, bytes]:
     found = files.kernels([each.network for each in program.planned], processor)
     for each in program.planned:
         found[f"{each.identifier}.h"] = model.header(each.network, each.plan).encode()
-        found[f"{each.identifier}.c"] = model.source(each.network, each.plan, processor.sets[0]).encode()
+        found[f"{each.identifier}.c"] = model.source(each.network, each.plan, processor.sets[0], each.own).encode()
+        own = model.own_sources(each.network, each.plan, processor.sets[0], each.own)
+        found |= {name: text.encode() for name, text in own.items()}
         if each.frontend is not None:
             found |= frontend_sources(each.frontend, each.identifier, f"{each.identifier}.h")
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +11,7 @@ import numpy as np
 from buildtool.ir.operator import Array
 from buildtool.targets.micro import reference, report
 from buildtool.targets.micro.emitting import emulated, files, model
-from buildtool.targets.micro.network import Network
+from buildtool.targets.micro.network import Layer, Network
 from buildtool.targets.micro.planning import Plan, plan
 from buildtool.targets.micro.processors import Processor
 from tests.bench.micro import programs
@@ -40,15 +40,26 @@ def expected(network: Network, inputs: Mapping[str, Array]) -> bytes:
     return b"".join(np.ascontiguousarray(each).tobytes() for each in reference.evaluate(network, inputs).values())
 
 
-def run(network: Network, processor: Processor, place: Path, data: bytes, memory: Plan | None = None) -> Figures:
+def run(
+    network: Network,
+    processor: Processor,
+    place: Path,
+    data: bytes,
+    memory: Plan | None = None,
+    own: Set[Layer] = frozenset(),
+) -> Figures:
     folder = place / "lathe"
     folder.mkdir(parents=True, exist_ok=True)
     memory = memory or plan(network, processor.sets[0])
     sources = files.kernels([network], processor)
     name = model.identifier(network.name)
     sources[f"{name}.h"] = model.header(network, memory).encode()
-    sources[f"{name}.c"] = model.source(network, memory, processor.sets[0]).encode()
+    sources[f"{name}.c"] = model.source(network, memory, processor.sets[0], own).encode()
+    parts = model.own_sources(network, memory, processor.sets[0], own)
+    sources |= {file: text.encode() for file, text in parts.items()}
     sources["harness.c"] = emulated.harness(network, memory)
+    for old in folder.glob("*_layer*"):
+        old.unlink()
     for file, content in sources.items():
         (folder / file).write_bytes(content)
     for old in folder.glob("*.o"):

@@ -113,9 +113,12 @@ DESCRIPTIONS = {
     ),
     "a mean in words": ("runtime: cpu", "runtime: cpu\n    micro: {frontend: {kind: image, mean: [grey]}}"),
     "rows that do not fit": ("runtime: cpu", f"runtime: cpu\n    micro: {{frontend: {ROWS}}}"),
+    "a limit of flash of minus one": ("runtime: cpu", "runtime: cpu\n    micro: {flash_limit: -1}"),
+    "a limit of flash in words": ("runtime: cpu", "runtime: cpu\n    micro: {flash_limit: 32 KB}"),
     "a limit twice": ("runtime: cpu", "runtime: cpu\n    micro: {arena_limit: 1, arena_limit: 2}"),
 }
 LIMITS = (0, 1, 255, 512, 699)
+FLASH_LIMITS = (0, 1000, 4000)
 
 
 def complaint(folder: Path, make: Callable[[Model], int], extra: str = "", change: tuple[str, str] = ("", "")) -> str:
@@ -148,6 +151,8 @@ def test_errors_are_the_golden_ones(tmp_path: Path) -> None:
     found += [f"== {name} ==\n{complaint(tmp_path, small, change=change)}\n" for name, change in DESCRIPTIONS.items()]
     limits = {limit: f"    micro: {{arena_limit: {limit}}}" for limit in LIMITS}
     found += [f"== arena_limit {at} ==\n{complaint(tmp_path, small, extra)}\n" for at, extra in limits.items()]
+    flash = {limit: f"    micro: {{flash_limit: {limit}}}" for limit in FLASH_LIMITS}
+    found += [f"== flash_limit {at} ==\n{complaint(tmp_path, small, extra)}\n" for at, extra in flash.items()]
     assert all("\nno error" not in each for each in found)
     text = "\n".join(found)
     if os.environ.get("LATHE_UPDATE_GOLDEN"):

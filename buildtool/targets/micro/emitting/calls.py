@@ -54,7 +54,7 @@ def kernel_of(layer: Layer, kernel_set: str) -> str:
     """The file of its kernel, without the instruction set."""
     if isinstance(layer, nets.Depthwise) and vector_channels(layer, kernel_set):
         return "depthwise_channels_s8"
-    return _FILES[type(layer)]
+    return FILES[type(layer)]
 
 
 def real(value: float) -> str:
@@ -328,7 +328,8 @@ _CALLS: dict[type[Layer], Callable[[Any, _Context], Call]] = {
     nets.Dequantize: _convert,
     nets.Defined: _defined,
 }
-_FILES: dict[type[Layer], str] = {
+#: The file of each kernel, without the instruction set.
+FILES: dict[type[Layer], str] = {
     nets.Conv: "conv_s8",
     nets.Depthwise: "depthwise_s8",
     nets.Dense: "dense_s8",

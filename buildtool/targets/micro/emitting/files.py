@@ -15,11 +15,16 @@ HEADERS = ("fixed_point", "patch", "depthwise_rows", "dot", "pool_window")
 
 def kernels(networks: Sequence[Network], processor: Processor) -> dict[str, bytes]:
     """By file name: the kernels that networks call, the best of each for the processor, and their headers."""
-    folder = resources.native_dir() / "micro"
     wanted = calls.kernels([layer for network in networks for layer in network.layers], processor.sets[0])
-    found = {"lathe_micro.h": (folder / "lathe_micro.h").read_bytes(), "lathe_micro_config.h": _config(processor)}
     defined = any(isinstance(layer, Defined) for network in networks for layer in network.layers)
-    headers = [*HEADERS, *([DEFINITION] if defined else [])]
+    return of_names(wanted, processor, (DEFINITION,) if defined else ())
+
+
+def of_names(wanted: Sequence[str], processor: Processor, more: Sequence[str] = ()) -> dict[str, bytes]:
+    """The same for kernels by their names; `more`: headers beside those that all have."""
+    folder = resources.native_dir() / "micro"
+    found = {"lathe_micro.h": (folder / "lathe_micro.h").read_bytes(), "lathe_micro_config.h": _config(processor)}
+    headers = [*HEADERS, *more]
     for name, suffix in (*((name, "c") for name in wanted), *((name, "h") for name in headers)):
         for kernel_set in processor.sets:
             tail = "" if kernel_set == "portable" else f"_{kernel_set}"

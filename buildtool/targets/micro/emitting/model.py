@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -122,8 +122,8 @@ def _macros(border: Border) -> Iterator[str]:
         yield f"#define {name}_ZERO_POINT {tensor.zero}"
 
 
-def source(network: Network, plan: Plan, kernel_set: str) -> str:
-    """Constants, the arena, and one function that calls kernels."""
+def source(network: Network, plan: Plan, kernel_set: str, own: Set[Layer] = frozenset()) -> str:
+    """Constants, the arena, and one function that calls kernels. `own`: layers with a kernel of their own."""
     model = identifier(network.name)
     inputs, outputs = borders(network, plan)
     lines = [
@@ -131,6 +131,7 @@ def source(network: Network, plan: Plan, kernel_set: str) -> str:
         f'#include "{model}.h"',
         "",
         *(['#include "definition.h"'] if any(isinstance(each, Defined) for each in network.layers) else []),
+        *([f'#include "{model}_layers.h"'] if own else []),
         '#include "lathe_micro.h"',
         "",
     ]
@@ -138,7 +139,11 @@ def source(network: Network, plan: Plan, kernel_set: str) -> str:
     names = _Names(network)
     arrays: set[str] = set()
     for layer in network.layers:
-        made = calls.call(layer, _Places(network, plan), names.of(layer), kernel_set)
+        known = names.of(layer)
+        made = calls.call(layer, _Places(network, plan), known, kernel_set)
+        if layer in own:
+            body += [f"  /* {_comment(layer)} */", f"  {_own_call(model, made, known[0])}"]
+            continue
         for name, array in made.arrays:
             lines += [] if name in arrays else _array(name, array)
             arrays.add(name)
@@ -165,6 +170,56 @@ def source(network: Network, plan: Plan, kernel_set: str) -> str:
         *_reset(network, plan),
     ]
     return "\n".join(lines) + "\n"
+
+
+def own_sources(network: Network, plan: Plan, kernel_set: str, own: Set[Layer]) -> dict[str, str]:
+    """By file name: each of these layers with its constants and its kernel, which the compiler then knows both."""
+    model, names, found = identifier(network.name), _Names(network), dict[str, str]()
+    declared: list[str] = []
+    for layer in network.layers:
+        known = names.of(layer)
+        if layer not in own:
+            continue
+        made, name = calls.call(layer, _Places(network, plan), known, kernel_set), known[0]
+        (kernel,) = made.kernels
+        head = f"void {model}_{name}(const int8_t* x, int8_t* y, void* scratch)"
+        declared.append(f"{head};")
+        lines = [
+            f"/* A layer of the model {network.name} with code of its own. Generated: do not edit. */",
+            f'#include "{model}_layers.h"',
+            "",
+            '#include "lathe_micro.h"',
+            "",
+            *(line for array in made.arrays for line in _array(*array)),
+            *made.structures,
+            "",
+            "/* The kernel as it is shared by other layers, compiled for these constants. */",
+            "static void kernel(const int8_t* x, int8_t* y, void* scratch, const lm_conv* layer);",
+            f"#define lm_{kernel} kernel",
+            f'#include "lathe_{kernel}.c"',
+            "",
+            f"{head} {{ kernel(x, y, scratch, &{name}); }}",
+        ]
+        found[f"{model}_{name}.c"] = "\n".join(lines) + "\n"
+    guard = f"{model.upper()}_LAYERS_H_"
+    lines = [f"/* Layers of the model {network.name} with code of their own. Generated: do not edit. */"]
+    lines += [
+        f"#ifndef {guard}",
+        f"#define {guard}",
+        "",
+        "#include <stdint.h>",
+        "",
+        *declared,
+        "",
+        f"#endif /* {guard} */",
+    ]
+    return {f"{model}_layers.h": "\n".join(lines) + "\n", **found} if found else {}
+
+
+def _own_call(model: str, made: calls.Call, name: str) -> str:
+    (call,) = made.calls
+    arguments = call[call.index("(") + 1 :].removesuffix(f", &{name});")
+    return f"{model}_{name}({arguments});"
 
 
 class _Names:
