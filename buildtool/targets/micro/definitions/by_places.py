@@ -85,7 +85,9 @@ def scatter_nd(op: ScatterNd, x: Traced, indices: Traced, updates: Traced) -> Tr
     depth = indices.shape[-1]
     sizes, inner = x.shape[:depth], prod(x.shape[depth:])
     targets = _flat(indices, sizes).reshape(-1)
-    found = _scattered(x.reshape(prod(sizes), inner), targets, updates.reshape(targets.size, inner), op.reduction)
+    found: Traced = _scattered(
+        x.reshape(prod(sizes), inner), targets, updates.reshape(targets.size, inner), op.reduction
+    )
     return found.reshape(*x.shape)
 
 
@@ -95,7 +97,8 @@ def scatter_elements(op: ScatterElements, x: Traced, indices: Traced, updates: T
     for axis, size in enumerate(x.shape):
         flat = flat * size + (_inside(indices, size) if axis == op.axis else places[axis])
     targets = flat.reshape(-1)
-    return _scattered(x.reshape(-1, 1), targets, updates.reshape(-1, 1), op.reduction).reshape(*x.shape)
+    found: Traced = _scattered(x.reshape(-1, 1), targets, updates.reshape(-1, 1), op.reduction)
+    return found.reshape(*x.shape)
 
 
 def _scattered(x: Any, targets: Any, updates: Any, reduction: str) -> Any:
