@@ -67,6 +67,7 @@ class Overrides:
     messages: bool | None = None
     mace_compat: str | None = None
     paddle_compat: str | None = None
+    all_ops: bool | None = None
     runtime: str | None = None  # of every model
     toolchains: tuple[
         Path, ...

@@ -120,6 +120,7 @@ def _next(asking: Asking, document: dict[str, Any]) -> list[str]:
     words += [word for option, value in named.items() if value for word in (option, value)]
     words += ["--mace-compat"] if said.mace_compat else []
     words += ["--paddle-compat"] if said.paddle_compat else []
+    words += ["--all-ops"] if said.all_ops else []
     words += ["--no-messages"] if said.messages is False else []
     return [f"next: {shlex.join(words)}"]
 

@@ -95,6 +95,11 @@ PaddleOption: TypeAlias = Annotated[
     ),
 ]
 
+AllOpsOption: TypeAlias = Annotated[
+    bool,
+    typer.Option("--all-ops", help="Put the kernels of all operators into the library, for models that come later."),
+]
+
 DeviceOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
@@ -190,12 +195,14 @@ class LibraryOptions(FormOptions):
 
     mace_compat: MaceOption = False
     paddle_compat: PaddleOption = False
+    all_ops: AllOpsOption = False
 
     def overrides(self) -> Overrides:
         return replace(
             super().overrides(),
             mace_compat="1" if self.mace_compat else None,
             paddle_compat="1" if self.paddle_compat else None,
+            all_ops=True if self.all_ops else None,
         )
 
 

@@ -199,6 +199,7 @@ class Deployment:
     mace_compat: str = "0"  # headers of MACE's C++ interface: 0, headers, or 1 for the name libmace as well
     paddle_compat: str = "0"  # the same of Paddle-Lite's; 1: for the name libpaddle_light_api_shared as well
     core_binding: bool = False
+    all_ops: bool = False  # whether the library has the kernels of all operators
     fallback: str = ""  # of the command line: where layers go that an accelerator cannot do
     toolchains: tuple[tuple[str, Path], ...] = ()  # targets that a CMake toolchain file of the user's describes
     where: Where = NOWHERE

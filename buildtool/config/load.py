@@ -31,6 +31,7 @@ def load_deployment(
     messages: int | None = None,
     mace_compat: str | None = None,
     paddle_compat: str | None = None,
+    all_ops: int | None = None,
     runtime: str | None = None,
     environment: Mapping[str, str] | None = None,
     beside: Beside = Beside(),  # noqa: B008 (frozen)
@@ -53,6 +54,7 @@ def load_deployment(
         "messages": messages,
         "mace_compat": mace_compat,
         "paddle_compat": paddle_compat,
+        "all_ops": all_ops,
         "runtime": runtime,
     }
     overrides = {key: value for key, value in given.items() if value is not None}

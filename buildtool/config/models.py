@@ -287,6 +287,11 @@ class DeploymentSection(Section):
         "It adds about 4 KB. `paddle_compat` implies it.",
         default=0,
     )
+    all_ops: Flag = key(
+        "Put the kernels of all operators for the CPU into the library, so that it also runs models that are made "
+        "later. It then has 1 to 2 MB.",
+        default=0,
+    )
     paddle_compat: Annotated[str | None, choice(("0", "1", "headers"))] = key(
         "Add headers with Paddle-Lite's C++ interface, and models in one file. With 1, the library files are also "
         "named `libpaddle_light_api_shared`.",

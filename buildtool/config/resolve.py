@@ -75,6 +75,7 @@ def resolve(context: Context, section: DeploymentSection, path: Path) -> Deploym
         mace_compat=top.value("mace_compat"),
         paddle_compat=top.value("paddle_compat"),
         core_binding=bool(top.value("core_binding")),
+        all_ops=bool(top.value("all_ops")),
         where=Where(str(path)),
         marks=tuple((key, context.where((key,))) for key in DeploymentSection.model_fields if top.is_given(key)),
         abi_marks=tuple(abis.values()),

@@ -110,6 +110,7 @@ def load_deployment(file: Path | str, overrides: Overrides = NOTHING, progress: 
         messages=None if overrides.messages is None else int(overrides.messages),
         mace_compat=overrides.mace_compat,
         paddle_compat=overrides.paddle_compat,
+        all_ops=None if overrides.all_ops is None else int(overrides.all_ops),
         runtime=overrides.runtime,
         beside=config.Beside(overrides.weights, overrides.sample, overrides.cnn),
     )

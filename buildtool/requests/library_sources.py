@@ -74,6 +74,7 @@ def library_source(
         messages=deployment.messages,
         isas=deployment.isas,
         core_binding=deployment.core_binding or deployment.paddle_compat != "0",
+        all_ops=deployment.all_ops,
         vision=deployment.vision,
         interfaces=interfaces(deployment),
         file_name=file_name(deployment),

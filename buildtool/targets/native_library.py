@@ -77,6 +77,8 @@ class NativeTarget:
         if problems:
             raise UnsupportedError(problems)
         isas = self.capabilities.abis[abi].isas
+        if library.all_ops:
+            kept |= {kernel.name: kernel for kernel in manifests if kernel.isa in isas}
         order = tuple(sorted(kept.values(), key=lambda kernel: manifest.registry_order(kernel, isas)))
         return TargetProgram(
             self.name,
@@ -165,7 +167,7 @@ class NativeTarget:
                 object_format=program.object_format,
                 vision=self._vision(source, program.abi),
                 activations=_activations(program),
-                scaled=any(_scaled(model.source) for model in program.models),
+                scaled=source.all_ops or any(_scaled(model.source) for model in program.models),
                 device_units=program.device_units,
                 device_tuned=source.device_data.get(program.abi, _NO_DATA).tuned,
                 device_programs=source.device_data.get(program.abi, _NO_DATA).programs,
@@ -239,7 +241,7 @@ def _stored_notes(model: PlannedModel) -> list[Problem]:
 def _activations(program: TargetProgram) -> tuple[str, ...] | None:
     """Those that nodes of its models have, in all forms: kernels of other operators read attributes of any name.
     All of them where the library is for models that it does not know."""
-    if not program.models:
+    if not program.models or program.library.all_ops:
         return None
     models = {id(graph): graph for model in program.models for graph in (model.source.graph, model.portable.graph)}
     found = {

@@ -119,6 +119,7 @@ class LibrarySource:
     messages: bool = True  # whether the library holds the texts of its messages
     isas: tuple[str, ...] = ()  # instruction sets beside those that every machine has; empty: all of the ABI
     core_binding: bool = False  # whether it can bind threads to cores
+    all_ops: bool = False  # whether it has the kernels of all operators, for models that are made later
     vision: Vision = field(default_factory=Vision)  # what it does with images
     interfaces: tuple[str, ...] = ()  # C++ interfaces of other engines that come along: mace, paddle
     file_name: str = ""  # of its libraries, lib<file_name>.so and .a; empty: as `name`

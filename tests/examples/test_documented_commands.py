@@ -31,6 +31,7 @@ RUN_BY = {
     "docs/how-to/camera.md": "tests/vision/test_camera_page.py",
     "docs/how-to/cmake.md": "tests/packaging/test_cmake_app.py",
     "docs/how-to/hexagon.md": "tests/targets/hexagon/test_networks.py",
+    "docs/how-to/later-models.md": "tests/examples/test_later_models.py",
     "docs/how-to/k210.md": "tests/targets/k210/test_page.py",
     "docs/how-to/microcontrollers.md": "tests/targets/micro/test_page.py",
     "docs/how-to/quantisation.md": "tests/cli/test_quantize.py",

@@ -241,16 +241,16 @@ static inline lathe_number lathe_loaded(const uint8_t bytes[32]) {
 
 typedef struct {
   lathe_number x, y, z, t;
-} lathe_point;
+} lathe_curve_point;
 
 static const lathe_number kLatheOne = {{1, 0, 0, 0, 0, 0, 0, 0}};
 static const lathe_number kLatheD = {
     {0x135978a3, 0x75eb4dca, 0x4141d8ab, 0x00700a4d, 0x7779e898, 0x8cc74079, 0x2b6ffe73, 0x52036cee}};
 
 // Also of a point with itself, and with the neutral one.
-static inline lathe_point lathe_added(const lathe_point* p, const lathe_point* q) {
+static inline lathe_curve_point lathe_added(const lathe_curve_point* p, const lathe_curve_point* q) {
   lathe_number first = lathe_difference(&p->y, &p->x), second = lathe_difference(&q->y, &q->x), a, b, c, d, e, f, g, h;
-  lathe_point sum;
+  lathe_curve_point sum;
   a = lathe_product(&first, &second);
   first = lathe_sum(&p->y, &p->x);
   second = lathe_sum(&q->y, &q->x);
@@ -272,7 +272,7 @@ static inline lathe_point lathe_added(const lathe_point* p, const lathe_point* q
 }
 
 // The negative of a point in its 32 bytes; 0 where they are none.
-static inline int lathe_negative_point(const uint8_t bytes[32], lathe_point* point) {
+static inline int lathe_negative_point(const uint8_t bytes[32], lathe_curve_point* point) {
   static const lathe_number kRoot = {
       // of -1
       {0x4a0ea0b0, 0xc4ee1b27, 0xad2fe478, 0x2f431806, 0x3dfbd7a7, 0x2b4d0099, 0x4fc1df0b, 0x2b832480}};
@@ -365,7 +365,7 @@ static inline int lathe_verify_end(lathe_sha512* hash, const uint8_t signature[L
       {0x66666658, 0x66666666, 0x66666666, 0x66666666, 0x66666666, 0x66666666, 0x66666666, 0x66666666}};
   const lathe_number s = lathe_loaded(signature + 32);
   lathe_number h, inverse, x;
-  lathe_point base, minus, both, sum;
+  lathe_curve_point base, minus, both, sum;
   uint8_t digest[64], found[32];
   int bit, i;
   lathe_sha512_end(hash, digest);
