@@ -42,7 +42,10 @@ def test_more_flash_is_used_where_it_saves_most(tmp_path: Path) -> None:
 
 
 @pytest.mark.arm
-@pytest.mark.parametrize("abi", ["cortex-m3", "cortex-m4", "cortex-m55", "rv32imac"])
+@pytest.mark.parametrize(
+    "abi",
+    ["cortex-m4", *(pytest.param(abi, marks=pytest.mark.slow) for abi in ("cortex-m3", "cortex-m55", "rv32imac"))],
+)
 def test_own_code_computes_the_same_with_less(abi: str, tmp_path: Path) -> None:
     network, processor = network_of(images(3), tmp_path), PROCESSORS[abi]
     choice = flash.choose(network, processor, _constants(network, processor), _PLENTY)

@@ -26,6 +26,7 @@ _LSTM: tuple[dict[str, Any], ...] = (
     {"bits": 9, "deep": 35, "units": 6},
 )
 _RUNS = 9
+_QUICK = ("cortex-m4", "cortex-m55", "rv32imac")  # one of each instruction set
 
 
 @pytest.mark.parametrize("number", range(len(_LSTM)))
@@ -95,7 +96,14 @@ def test_svdf_stays_in_its_memory(rank: int, batches: int, tmp_path: Path) -> No
 
 
 @pytest.mark.arm
-@pytest.mark.parametrize("abi", [abi for abi, processor in PROCESSORS.items() if processor.board])
+@pytest.mark.parametrize(
+    "abi",
+    [
+        pytest.param(abi, marks=[] if abi in _QUICK else [pytest.mark.slow])
+        for abi, processor in PROCESSORS.items()
+        if processor.board
+    ],
+)
 def test_boards(abi: str, tmp_path: Path) -> None:
     """Sums of 17, 21 and 11 products: those of the DSP extension and of MVE have tails."""
     for network, inputs in (
