@@ -15,6 +15,8 @@ FILTERS = {"nearest": 0, "bilinear": 1, "area": 2}
 FLIPS = {"none": 0, "x": 1, "y": 2, "xy": 3}
 #: LATHE_STRETCH, ...
 FITS = {"stretch": 0, "letterbox": 1, "corner": 2}
+#: LATHE_LETTERBOX_DOWN, ..., which are added to these.
+ROUNDINGS = {"nearest": 0, "down": 16, "up": 32}
 
 #: The members of lathe_vision_api, in their order.
 FUNCTIONS = (

@@ -9,7 +9,7 @@ from buildtool.config.context import View
 from buildtool.config.deployment import ImageConfig, TensorConfig
 from buildtool.config.preprocess_keys import PreprocessSection
 from buildtool.sections.section import default_of
-from buildtool.vision import CHANNELS, FILTERS, FITS, FLIPS, InputImage
+from buildtool.vision import CHANNELS, FILTERS, FITS, FLIPS, ROUNDINGS, InputImage
 from buildtool.wording import counted, listed, quoted
 
 _TYPES = ("float32", "float16", "int8", "uint8")
@@ -64,6 +64,8 @@ class _Entry:
             self._refuse("'fill' has a number above 255", "fill")
         if any(value == 0 for value in scale):
             self._refuse("'scale' is 0: every image would be the same", "scale")
+        if section.rounding not in (None, "nearest") and self._value("fit") == "stretch":
+            self._refuse("'rounding' has no effect with 'fit: stretch'", "rounding", remedy="write 'fit: letterbox'")
         crop = self._crop()
         if self.failed:
             return None
@@ -74,7 +76,7 @@ class _Entry:
             rotation=self._value("rotation"),
             flip=FLIPS[self._value("flip")],
             filter=FILTERS[self._value("resize")],
-            fit=FITS[self._value("fit")],
+            fit=FITS[self._value("fit")] | ROUNDINGS[self._value("rounding")],
             fill=tuple(int(value) for value in fill),
             order=order,
             mean=mean,

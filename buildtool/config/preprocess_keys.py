@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from buildtool.sections.readers import WHOLE, Many, Plain, choice, number_choice, read_text, wrong
 from buildtool.sections.section import Section, Text, key
-from buildtool.vision import CHANNELS, FILTERS, FITS, FLIPS, PIXELS
+from buildtool.vision import CHANNELS, FILTERS, FITS, FLIPS, PIXELS, ROUNDINGS
 from buildtool.wording import quoted
 
 
@@ -49,6 +49,10 @@ class PreprocessSection(Section):
         "How the image fills the input: `stretch`, or with its proportions in the middle (`letterbox`) or in the "
         "upper left corner (`corner`).",
         default="stretch",
+    )
+    rounding: Annotated[str | None, choice(tuple(ROUNDINGS))] = key(
+        "How the size of an image in a letterbox or corner becomes an integer. YOLOX rounds `down`, PaddleOCR `up`.",
+        default="nearest",
     )
     fill: Annotated[list[int] | None, Many(WHOLE, commas=True)] = key(
         "Colour of the border, 0 to 255, one number or one for each channel.", default=[114]

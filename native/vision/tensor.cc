@@ -69,6 +69,9 @@ void Border(Pass pass, const uint8_t fill[4], int left, int top, int right, int 
   }
 }
 
+// The bits of `fit` without its rounding.
+constexpr uint32_t kPlaces = 15;
+
 // Where the image is within the tensor.
 struct Content {
   int left, top, width, height;
@@ -79,12 +82,15 @@ Content ContentOf(const lathe_view& view, int width, int height, int part_width,
   const bool sideways = view.rotation % 180 != 0;
   const double turned_width = sideways ? part_height : part_width, turned_height = sideways ? part_width : part_height;
   const double scale = fmin(width / turned_width, height / turned_height);
+  const uint32_t place = view.fit & kPlaces, rounding = view.fit & ~kPlaces;
   const auto side = [&](double pixels, int most) {
-    const int rounded = static_cast<int>(floor(pixels * scale + 0.5));
+    // What is an integer may not be one after the division.
+    const double made = pixels * scale + (rounding == LATHE_LETTERBOX_DOWN ? 0 : 0.5);
+    const int rounded = static_cast<int>(rounding == LATHE_LETTERBOX_UP ? ceil(pixels * scale - 1e-9) : floor(made));
     return rounded < 1 ? 1 : (rounded > most ? most : rounded);
   };
   Content content = {0, 0, side(turned_width, width), side(turned_height, height)};
-  if (view.fit == LATHE_LETTERBOX) {
+  if (place == LATHE_LETTERBOX) {
     content.left = (width - content.width) / 2;
     content.top = (height - content.height) / 2;
   }
@@ -144,7 +150,9 @@ Code CheckView(const lathe_view& view, const Image& image, const ErrorSink& erro
     return errors.Fail(Code::kInvalidArgument, "to_tensor: rotation by %u degrees; 0, 90, 180 and 270 are possible",
                        view.rotation);
   if (view.flip > LATHE_FLIP_XY) return errors.Fail(Code::kInvalidArgument, "to_tensor: %u are no axes", view.flip);
-  if (view.fit > LATHE_LETTERBOX_CORNER)
+  const uint32_t place = view.fit & kPlaces, rounding = view.fit & ~kPlaces;
+  const bool rounds = rounding == LATHE_LETTERBOX_DOWN || rounding == LATHE_LETTERBOX_UP;
+  if (place > LATHE_LETTERBOX_CORNER || (rounding != 0 && (!rounds || place == LATHE_STRETCH)))
     return errors.Fail(Code::kInvalidArgument, "to_tensor: %u is no way to fit", view.fit);
   if (view.width == 0 && view.height == 0) return Code::kOk;
   if (view.left < 0 || view.top < 0 || view.width < 1 || view.height < 1 || view.left > image.width - view.width ||

@@ -206,6 +206,7 @@ def tensor(random: np.random.Generator, pixels: int, dtype: int) -> Case:
         out = (width, height) if whole else (part_width, part_height)
     fill = tuple(int(x) for x in random.integers(0, 256, 4))
     filter_, fit = int(random.integers(3)), int(random.integers(3))
+    fit += int(random.choice([0, d.DOWN, d.UP])) if fit else 0
     turns = int(random.choice([0, 90, 180, 270])), int(random.integers(4))
     size = (0, 0, width, height) if whole else (left, top, part_width, part_height)
     view = d.View(*size, filter_, *turns, fit, (fill[0], fill[1], fill[2], fill[3]))

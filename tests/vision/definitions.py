@@ -15,6 +15,7 @@ FULL, VIDEO, HD = range(3)
 NEAREST, BILINEAR, AREA = range(3)
 FLIP_X, FLIP_Y = 1, 2
 STRETCH, LETTERBOX, CORNER = range(3)
+DOWN, UP = 16, 32  # added to the letterboxes
 F32, F16, S8, U8 = 1, 2, 5, 6
 CHANNELS = {RGB: 3, BGR: 3, RGBA: 4, BGRA: 4, GRAY: 1}
 YUV_FORMATS = (NV12, NV21, I420, YUYV)
@@ -282,8 +283,10 @@ def content(view: View, width: int, height: int) -> tuple[int, int, int, int]:
         return 0, 0, width, height
     across, down = (view.height, view.width) if view.rotation % 180 else (view.width, view.height)
     scale = min(width / across, height / down)
-    made = [min(most, max(1, int(np.floor(side * scale + 0.5)))) for side, most in ((across, width), (down, height))]
-    if view.fit == CORNER:
+    exact = np.array([across, down]) * scale
+    rounded = np.floor(exact) if view.fit & DOWN else np.ceil(exact - 1e-9) if view.fit & UP else np.floor(exact + 0.5)
+    made = [min(most, max(1, int(side))) for side, most in zip(rounded, (width, height), strict=True)]
+    if view.fit & 15 == CORNER:
         return 0, 0, made[0], made[1]
     return (width - made[0]) // 2, (height - made[1]) // 2, made[0], made[1]
 

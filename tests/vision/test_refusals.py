@@ -5,9 +5,11 @@ from __future__ import annotations
 import ctypes
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from buildtool.builders import elf
+from tests.bench.vision import worker
 from tests.native_builds import build
 
 RGB, GRAY, NV21, YUYV = 1, 5, 7, 9
@@ -116,3 +118,16 @@ def test_the_library_exports_one_function_and_needs_the_system_only(file: Path) 
     assert found.exported == ("lathe_vision_functions",)
     assert all(name.startswith(("libc.so", "libm.so", "ld-linux")) for name in found.needed)
     assert tuple(map(int, found.glibc.split("."))) <= (2, 17)  # the usual floor
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("fit", "known"), [(2, True), (17, True), (34, True), (3, False), (16, False), (49, False)])
+def test_a_rounding_needs_a_letterbox(file: Path, fit: int, known: bool) -> None:
+    pixels = np.zeros((5, 7, 3), np.uint8)
+    source, view = worker.image(RGB, pixels, 7, 5), worker.View(ctypes.sizeof(worker.View))
+    view.filter, view.fit = 1, fit
+    elements = worker.Elements(ctypes.sizeof(worker.Elements), worker.F32, RGB, 0)
+    made = np.zeros((8, 8, 3), np.float32)
+    call = worker.Lathe(str(file)).to_tensor
+    arguments = [ctypes.byref(each) for each in (source, view, elements)]
+    assert (call(*arguments, 8, 8, made.ctypes.data, made.nbytes, None, None) == 0) == known

@@ -76,8 +76,11 @@ typedef struct lathe_elements {
 
 enum {
   LATHE_STRETCH = 0,
-  LATHE_LETTERBOX = 1,       /* keeps proportions, in the middle; the rest is `fill` */
-  LATHE_LETTERBOX_CORNER = 2 /* the same, in the upper left corner */
+  LATHE_LETTERBOX = 1,        /* keeps proportions, in the middle; the rest is `fill` */
+  LATHE_LETTERBOX_CORNER = 2, /* the same, in the upper left corner */
+  /* Added to a letterbox: a side whose pixels are no integer is rounded down, or up; else to the nearest. */
+  LATHE_LETTERBOX_DOWN = 16,
+  LATHE_LETTERBOX_UP = 32
 };
 
 /* Which part of an image fills a tensor, and how: crop, rotation, flip, resize. */
