@@ -7,6 +7,9 @@
 #include "native/kernel/gemm/byte_form.h"
 #include "native/kernel/gemm/byte_state.h"
 #include "native/kernel/gemm/job_items.h"
+#if defined(__HVX__)
+#include "native/kernel/quantised/requantise_hvx.h"
+#endif
 
 namespace lathe {
 
@@ -20,6 +23,7 @@ struct BytePanelJob {
   int64_t thread_bytes;
   bool eights;  // all rows begin at multiples of 8
   bool dense;   // the rows of a tile are one stretch of memory
+  bool loose;   // kByteLoose bytes may be read from every row on
 };
 
 // Some pixels of a job times some outputs of a group.
@@ -42,6 +46,28 @@ void RunByteTile(const BytePanelJob& job, const ByteTile& tile);
 
 }  // namespace LATHE_ISA
 namespace {
+
+constexpr int64_t kByteLoose = kByteForm.pairs ? 128 : 0;
+
+// Pointers to `count` rows, `step` bytes from one to the next.
+LATHE_INLINE void PlaceRows(const int8_t* from, int64_t step, int count, const int8_t** rows) {
+#if defined(__HVX__)
+  alignas(kHvxBytes) static constexpr int32_t kNumbers[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
+                                                            11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+                                                            22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+  const int each = static_cast<int>(step), place = static_cast<int>(reinterpret_cast<uintptr_t>(from));
+  HVX_Vector places = Q6_Vw_vmpyio_VwVh(Q6_V_vsplat_R(each), Q6_Vw_vasl_VwR(LoadAny(kNumbers), 16));
+  places = Q6_Vw_vadd_VwVw(places, Q6_V_vsplat_R(place));
+  int p = 0;
+  for (; p + kHvxLanes <= count; p += kHvxLanes) {
+    StoreAny(places, rows + p);
+    places = Q6_Vw_vadd_VwVw(places, Q6_V_vsplat_R(kHvxLanes * each));
+  }
+  if (p < count) StoreFew(places, (count - p) * static_cast<int>(sizeof *rows), reinterpret_cast<int8_t*>(rows + p));
+#else
+  for (int p = 0; p < count; ++p, from += step) rows[p] = from;
+#endif
+}
 
 LATHE_INLINE int64_t ByteCopyPitch(int64_t depth) { return (depth + 127) / 128 * 128; }
 

@@ -9,7 +9,8 @@ namespace lathe {
 namespace {
 
 constexpr int kTileVectors = 4;  // of 32 outputs, the most of a tile
-constexpr int kTogether = 12;    // pixels whose sums are found out together: groups of four
+constexpr int kTileRows = 5;     // pixels of a tile of so many
+constexpr int kTogether = 12;    // pixels whose sums are found out together
 
 // One sum as it is stored: as byte_panels__portable.cc does it.
 inline int8_t StoredSum(const BytePanelState& state, int32_t sum, int64_t output, const int8_t* residual) {
@@ -33,15 +34,21 @@ struct Pixels {
     steps = static_cast<int>(shape.steps());
     const int offset = static_cast<int>(tile.group * shape.depth), depth = static_cast<int>(shape.depth);
     const bool eights = job.eights && offset == 0;
-    if (eights && job.dense && SumStretch(tile.rows[0], tile.count, depth)) {
+    const bool dense = eights && job.dense;
+    if (dense && SumStretch(tile.rows[0], tile.count, depth)) {
     } else if (eights) {
-      Sum<false>(tile, 0, depth);
+      Sum<false>(tile, 0, depth, dense ? SumDense(tile.rows[0], tile.count, depth) : 0);
+    } else if (job.loose && depth <= kByteLoose) {
+      Sum<true, true>(tile, offset, depth);
     } else {
       Sum<true>(tile, offset, depth);
     }
   }
 
  private:
+  static constexpr int kDense = 16;  // pixels whose sums SumDense finds out together
+  static constexpr int kMostFirst = kByteChunkPixels - kTogether;
+
   // The sums of 2^levels neighbouring words each, of as many vectors of four bytes, in order.
   template <int levels, bool whole>
   LATHE_INLINE static HVX_Vector SumsOfNeighbours(const int8_t* from, int left) {
@@ -53,8 +60,7 @@ struct Pixels {
       constexpr int kHalf = kHvxBytes << (levels - 1);
       const HVX_Vector first = SumsOfNeighbours<levels - 1, whole>(from, left);
       const HVX_Vector second = SumsOfNeighbours<levels - 1, whole>(from + kHalf, left - kHalf);
-      const HVX_VectorPair dealt = Q6_W_vdeal_VVR(second, first, -4);
-      return Q6_Vw_vadd_VwVw(Q6_V_lo_W(dealt), Q6_V_hi_W(dealt));
+      return Halved(first, second);
     }
   }
 
@@ -79,20 +85,63 @@ struct Pixels {
     return false;
   }
 
-  // Of vectors of sums to those of four pixels, again and again.
-  LATHE_INLINE static HVX_Vector SumsOfFour(const HVX_Vector* sums) {
-    const HVX_VectorPair first = Q6_W_vshuff_VVR(sums[1], sums[0], -4), second = Q6_W_vshuff_VVR(sums[3], sums[2], -4);
-    const HVX_Vector low = Q6_Vw_vadd_VwVw(Q6_V_lo_W(first), Q6_V_hi_W(first));
-    const HVX_Vector high = Q6_Vw_vadd_VwVw(Q6_V_lo_W(second), Q6_V_hi_W(second));
-    const HVX_VectorPair both = Q6_W_vshuff_VVR(high, low, -8);
-    HVX_Vector all = Q6_Vw_vadd_VwVw(Q6_V_lo_W(both), Q6_V_hi_W(both));
-#pragma clang loop unroll(full)
-    for (int bytes = 64; bytes >= 16; bytes /= 2) all = Q6_Vw_vadd_VwVw(all, Q6_V_vror_VR(all, bytes));
-    return all;
+  // Of two vectors of sums, neighbours of which belong together, to one: those of `first` in front.
+  LATHE_INLINE static HVX_Vector Halved(HVX_Vector first, HVX_Vector second) {
+    const HVX_VectorPair dealt = Q6_W_vdeal_VVR(second, first, -4);
+    return Q6_Vw_vadd_VwVw(Q6_V_lo_W(dealt), Q6_V_hi_W(dealt));
   }
 
-  template <bool copies>
-  void Sum(const ByteTile& tile, int offset, int depth) {
+  // The sums of 16 vectors `at(i)`, in order, and something behind them.
+  template <int levels, typename At>
+  LATHE_INLINE static HVX_Vector Halve(const At& at, int i) {
+    if constexpr (levels == 0) {
+      return at(i);
+    } else {
+      const HVX_Vector first = Halve<levels - 1>(at, i);
+      return Halved(first, Halve<levels - 1>(at, i + (1 << (levels - 1))));
+    }
+  }
+
+  template <typename At>
+  LATHE_INLINE static HVX_Vector SumsOfSixteen(const At& at) {
+    const HVX_Vector pairs = Halve<4>(at, 0);
+    return Halved(pairs, pairs);
+  }
+
+  // Pixels of one stretch of memory. Reads whole vectors, and so leaves out the last pixels: gives a number from which
+  // on there are rows for Sum.
+  __attribute__((noinline)) int SumDense(const int8_t* stretch, int count, int depth) {
+    const int whole = (depth - 1) / kHvxBytes * kHvxBytes, left = count * depth - (whole + kHvxBytes);
+    const int fine = left < 0 ? 0 : left / depth + 1;
+    if (fine < kDense) return 0;
+    const HVX_Vector ones = Q6_V_vsplat_R(static_cast<int32_t>(0x80808080));
+    const int rest = depth - whole;
+    const HVX_Vector last = rest == kHvxBytes ? ones : Q6_V_vmux_QVV(Q6_Q_vsetq_R(rest), ones, Q6_V_vzero());
+    for (int p = 0;;) {
+      HVX_Vector sums[kDense];
+      const int8_t* from = stretch + p * depth;
+#pragma clang loop unroll(full)
+      for (HVX_Vector& sum : sums) {
+        sum = Q6_Vw_vrmpy_VubVb(last, LoadAny(from + whole));
+        from += depth;
+      }
+      from = stretch + p * depth;
+      for (int k = 0; k < whole; k += kHvxBytes, from += kHvxBytes) {
+        const int8_t* place = from;
+#pragma clang loop unroll(full)
+        for (HVX_Vector& sum : sums) {
+          sum = Q6_Vw_vrmpyacc_VwVubVb(sum, ones, LoadAny(place));
+          place += depth;
+        }
+      }
+      StoreAny(SumsOfSixteen([&](int i) { return sums[i]; }), bases + p);
+      if (p + kDense == fine) return fine < kMostFirst ? fine : kMostFirst;
+      p = p + 2 * kDense <= fine ? p + kDense : fine - kDense;  // the last ones overlap
+    }
+  }
+
+  template <bool copies, bool loose = false>
+  void Sum(const ByteTile& tile, int offset, int depth, int first = 0) {
     const HVX_Vector ones = Q6_V_vsplat_R(static_cast<int32_t>(0x80808080));
     const int whole = depth / kHvxBytes * kHvxBytes, rest = depth - whole;
     // Filters are 128 behind the depth, too, up to a whole step.
@@ -101,7 +150,7 @@ struct Pixels {
     const int pitch = static_cast<int>(ByteCopyPitch(depth));
     auto** places = reinterpret_cast<const int8_t**>(tile.copies);
     int8_t* copied = tile.copies + taps * kByteChunkPixels * static_cast<int>(sizeof(int8_t*));
-    for (int p = 0; p < tile.count; p += kTogether) {
+    for (int p = first; p < tile.count; p += kTogether) {
       HVX_Vector sums[kTogether];
 #pragma clang loop unroll(full)
       for (HVX_Vector& sum : sums) sum = Q6_V_vzero();
@@ -126,13 +175,12 @@ struct Pixels {
         if (rest == 0) continue;
 #pragma clang loop unroll(full)
         for (int i = 0; i < kTogether; ++i) {
-          const HVX_Vector x = LoadFew(from[i], rest);
+          const HVX_Vector x = loose ? LoadAny(from[i]) : LoadFew(from[i], rest);
           sums[i] = Q6_Vw_vrmpyacc_VwVubVb(sums[i], last, x);
           if constexpr (copies) StoreAny(x, to + i * pitch);
         }
       }
-#pragma clang loop unroll(full)
-      for (int i = 0; i < kTogether; i += 4) StoreAny(SumsOfFour(sums + i), bases + p + i);
+      StoreAny(SumsOfSixteen([&](int i) { return sums[i < kTogether ? i : kTogether - 1]; }), bases + p);
     }
     if constexpr (copies) {
       RepeatRows(taps, (tile.count + kTogether - 1) / kTogether * kTogether, places);
@@ -146,6 +194,7 @@ template <int vectors>
 struct Outputs {
   const BytePanelJob& job;
   const ByteTile& tile;
+  const HVX_Vector* heads;  // kPairHead of each pair: what sums begin with, and factors
   const HVX_Vector* packed;
   int panel_vectors;  // from pair to pair
   int channel;        // the first
@@ -153,7 +202,7 @@ struct Outputs {
   int count;          // outputs
   int skipped;        // outputs in front of them: tiles may begin in the middle of a pair
   bool follows;       // the outputs of the next pixel stand behind them
-  const int8_t* end;  // of the tile, where they do
+  const int8_t* end;  // of the tile, where whole vectors may be stored: what stands behind is stored later
 
   Outputs(const BytePanelJob& job, const ByteTile& tile, int first) : job(job), tile(tile) {
     const BytePanelState& state = *job.state;
@@ -163,12 +212,15 @@ struct Outputs {
     skipped = first == 0 ? begin % kHvxLanes : 0;
     const int end_output = begin + static_cast<int>(tile.outputs), start = pair * kHvxLanes;
     panel_vectors = static_cast<int>(state.panel_bytes) / kHvxBytes;
-    packed = reinterpret_cast<const HVX_Vector*>(state.packed) + (group * pairs + pair) * panel_vectors;
+    heads = reinterpret_cast<const HVX_Vector*>(state.packed) + group * pairs * (kPairHead + panel_vectors);
+    packed = heads + pairs * kPairHead + pair * panel_vectors;
+    heads += pair * kPairHead;
     channel = group * outputs + start;
     place = start - begin;
     count = end_output - start < vectors * kHvxLanes ? end_output - start : vectors * kHvxLanes;
     follows = step == count && skipped == 0;
-    end = tile.to + tile.count * step;
+    // All of a pixel is of this tile, and what stands behind the last outputs is stored later.
+    end = step == tile.outputs && skipped == 0 && end_output == start + count ? tile.to + tile.count * step : nullptr;
   }
 
   // Of the first output; null where there is none.
@@ -179,11 +231,13 @@ struct Outputs {
 
   LATHE_INLINE int8_t* To(int pixel) const { return tile.to + pixel * static_cast<int>(job.output_step) + place; }
 
-  // Whether a whole vector may be stored: what it writes behind the outputs is that of the next pixel, which is stored
-  // later.
   LATHE_INLINE bool InStretch(int pixel) const {
-    return (vectors == kTileVectors && count == kHvxBytes && skipped == 0) || (follows && end - To(pixel) >= kHvxBytes);
+    return (vectors == kTileVectors && count == kHvxBytes && skipped == 0) ||
+           (end != nullptr && end - To(pixel) >= kHvxBytes);
   }
+
+  LATHE_INLINE const HVX_Vector* Head(int n) const { return heads + n * kPairHead; }
+  LATHE_INLINE HvxFactors Factors(int n) const { return {Head(n)[1], Head(n)[2]}; }
 
   LATHE_INLINE void Store(HVX_Vector bytes, int pixel) const {
     int8_t* to = To(pixel);
@@ -216,19 +270,17 @@ LATHE_INLINE void AddResidual(const Outputs<vectors>& outputs, const int8_t* fro
   }
 }
 
-// The sums of a pixel, whatever they are.
+// The sums of a pixel, whatever they are: vectors of them, `step` apart.
 template <int vectors>
-__attribute__((noinline)) void StoreRow(const Outputs<vectors>& outputs, const HvxStore& store, const HVX_Vector* sums,
-                                        int pixel) {
+__attribute__((noinline)) void StoreRow(const Outputs<vectors>& outputs, const HvxStore& store, const HVX_Vector* from,
+                                        int step, int pixel) {
   const BytePanelState& state = *outputs.job.state;
   const int8_t* residual = outputs.Residual(pixel);
-  HVX_Vector numbers[vectors], large[vectors], raised[vectors];
+  HVX_Vector sums[vectors], numbers[vectors], large[vectors], raised[vectors];
 #pragma clang loop unroll(full)
   for (int n = 0; n < vectors; ++n) {
-    HvxFactors factors;
-    const int channel = outputs.channel + n * kHvxLanes;
-    factors.Load(state.shifts + channel, state.mantissas + channel);
-    numbers[n] = factors.Times(sums[n]);
+    sums[n] = from[n * step];
+    numbers[n] = outputs.Factors(n).Times(sums[n]);
     large[n] = Q6_V_vzero();
   }
   if (residual != nullptr) AddResidual(outputs, residual, numbers, large);
@@ -246,28 +298,72 @@ __attribute__((noinline)) void StoreRow(const Outputs<vectors>& outputs, const H
   });
 }
 
+// Two packets, the least that a vector of sums takes: each has half of the product with its factors. Beside them, the
+// next sums are kept and shifted, those before are raised, and those before them looked at for doubts. Compilers put
+// all that is stored in front, and what is looked at behind.
+struct Pace {
+  HVX_Vector* keep;
+  HVX_Vector added;
+  HVX_Vector least;
+
+  // Gives the product. `next` is kept, and shifted afterwards; `last` is a product, and raised afterwards.
+  LATHE_INLINE HVX_Vector Step(HVX_Vector shifted, HVX_Vector mantissa, HVX_Vector* next, HVX_Vector shift,
+                               HVX_Vector* last, HVX_Vector raised) {
+    HVX_Vector product;
+    asm("{ %[product].w = vmpye(%[shifted].w,%[mantissa].uh)\n"
+        "  %[next].w = vasl(%[next].w,%[shift].w)\n"
+        "  vmem(%[keep]++#1) = %[next] }\n"
+        "{ %[product].w += vmpyo(%[shifted].w,%[mantissa].h):<<1:sat:shift\n"
+        "  %[last].w = vadd(%[last].w,%[added].w):sat\n"
+        "  %[least].uh = vmin(%[least].uh,%[raised].uh) }"
+        : [product] "=&v"(product), [next] "+&v"(*next), [keep] "+&r"(keep), [last] "+&v"(*last), [least] "+&v"(least)
+        : [shifted] "v"(shifted), [mantissa] "v"(mantissa), [shift] "v"(shift), [added] "v"(added), [raised] "v"(raised)
+        : "memory");
+    return product;
+  }
+};
+
 // What a tile's sums come to. They are kept in memory for those that need another look, and become results in place.
 template <int rows, int vectors>
 LATHE_INLINE void StoreTile(const HvxStore& shared, const Outputs<vectors>& outputs, HVX_Vector (&sums)[rows][vectors],
                             int first) {
+  constexpr int kCount = rows * vectors;
   const HvxStore store = shared;  // what is stored does not change the copy
   const BytePanelState& state = *outputs.job.state;
   const int left = outputs.tile.count - first;
   const int used = left < rows ? left : rows;
-  HVX_Vector kept[rows][vectors], least = HvxStore::NoDoubt();
+  HVX_Vector kept[vectors][rows];
+  HvxFactors factors = outputs.Factors(0), next = factors;
+  kept[0][0] = sums[0][0];
+  sums[0][0] = Q6_Vw_vasl_VwVw(sums[0][0], factors.shift);
+  Pace pace = {&kept[0][0] + 1, store.added, HvxStore::NoDoubt()};
 #pragma clang loop unroll(full)
-  for (int n = 0; n < vectors; ++n) {
-    HvxFactors factors;
-    const int channel = outputs.channel + n * kHvxLanes;
-    factors.Load(state.shifts + channel, state.mantissas + channel);
-#pragma clang loop unroll(full)
-    for (int p = 0; p < rows; ++p) {
-      kept[p][n] = sums[p][n];
-      sums[p][n] = store.Raise(factors.TimesSmall(sums[p][n]));
-      least = HvxStore::Least(least, sums[p][n]);
+  for (int i = 0; i < kCount; ++i) {
+    const int n = i / rows, p = i % rows, before = i > 0 ? i - 1 : 0, raised = i > 1 ? i - 2 : 0;
+    HVX_Vector* last = &sums[before % rows][before / rows];
+    if (p == 0) factors = next;
+    if (i == 0 || i == kCount - 1) {
+      sums[p][n] = factors.Product(sums[p][n]);
+      if (i > 0) *last = store.Raise(*last);
+      if (i > 1) pace.least = HvxStore::Least(pace.least, sums[raised % rows][raised / rows]);
+      if (i > 0) pace.least = HvxStore::Least(pace.least, *last);
+      if (i == kCount - 1) {
+        sums[p][n] = store.Raise(sums[p][n]);
+        pace.least = HvxStore::Least(pace.least, sums[p][n]);
+      } else {
+        if (rows == 1) next = outputs.Factors(1);
+        HVX_Vector* following = &sums[1 % rows][1 / rows];
+        *pace.keep++ = *following;
+        *following = Q6_Vw_vasl_VwVw(*following, next.shift);
+      }
+      continue;
     }
+    HVX_Vector* following = &sums[(i + 1) % rows][(i + 1) / rows];
+    if ((i + 1) % rows == 0) next = outputs.Factors((i + 1) / rows);
+    const HVX_Vector looked_at = i > 1 ? sums[raised % rows][raised / rows] : pace.least;
+    sums[p][n] = pace.Step(sums[p][n], factors.mantissa, following, next.shift, last, looked_at);
   }
-  constexpr int kBlocks = rows * vectors / kTileVectors, kRest = rows * vectors % kTileVectors;
+  constexpr int kBlocks = kCount / kTileVectors, kRest = kCount % kTileVectors;
   int8_t* to = outputs.To(first);
   const int step = static_cast<int>(outputs.job.output_step);
   bool again = !state.small_sums || outputs.tile.residual != nullptr;
@@ -288,15 +384,16 @@ LATHE_INLINE void StoreTile(const HvxStore& shared, const Outputs<vectors>& outp
     }
   } else if (used == rows && outputs.InStretch(first + rows - 1)) {
 #pragma clang loop unroll(full)
-    for (int p = 0; p < rows; ++p) StoreAny(store.Bytes(sums[p]), to + p * step);
+    for (int p = 0; p < rows; ++p, to += step) StoreAny(store.Bytes(sums[p]), to);
   } else {
 #pragma clang loop unroll(full)
     for (int p = 0; p < rows; ++p) {
       if (p < used) outputs.Store(store.Bytes(sums[p]), first + p);
     }
   }
-  again = again || store.InDoubt(least);
-  for (int p = 0; again && p < used; ++p) StoreRow(outputs, shared, kept[p], first + p);
+  again = again || store.InDoubt(pace.least);
+  if (__builtin_expect(!again, 1)) return;
+  for (int p = 0; p < used; ++p) StoreRow(outputs, shared, &kept[0][p], rows, first + p);
 }
 
 template <int rows, int vectors>
@@ -311,14 +408,13 @@ LATHE_INLINE void AddStep(HVX_Vector (&sums)[rows][vectors], const HVX_Vector (&
 }
 
 template <int rows, int vectors>
-__attribute__((noinline)) void RunTile(const Pixels& pixels, const HvxStore& store, const Outputs<vectors>& outputs,
+LATHE_INLINE void RunTile(const Pixels& pixels, const HvxStore& store, const Outputs<vectors>& outputs,
                                        int first) {
-  const BytePanelState& state = *outputs.job.state;
   HVX_Vector sums[rows][vectors];
   const int32_t* bases = pixels.bases + first;
 #pragma clang loop unroll(full)
   for (int n = 0; n < vectors; ++n) {
-    const HVX_Vector start = LoadAny(state.starts + outputs.channel + n * kHvxLanes);
+    const HVX_Vector start = *outputs.Head(n);
 #pragma clang loop unroll(full)
     for (int p = 0; p < rows; ++p) sums[p][n] = Q6_Vw_vsub_VwVw(start, Q6_V_vsplat_R(bases[p]));
   }
@@ -355,7 +451,7 @@ __attribute__((noinline)) void RunTile(const Pixels& pixels, const HvxStore& sto
 }
 
 template <int rows, int vectors>
-void RunTiles(const BytePanelJob& job, const ByteTile& tile, const Pixels& pixels, const HvxStore& store, int first) {
+__attribute__((noinline)) void RunTiles(const BytePanelJob& job, const ByteTile& tile, const Pixels& pixels, const HvxStore& store, int first) {
   static_assert(kByteChunkPixels % rows == 0, "rows are there for whole tiles");
   const Outputs<vectors> outputs(job, tile, first);
   int pixel = 0;
@@ -375,13 +471,13 @@ void RunByteTile(const BytePanelJob& job, const ByteTile& tile) {
   const int begin = static_cast<int>(tile.output) / kHvxLanes;
   const int end = (static_cast<int>(tile.output + tile.outputs) + kHvxLanes - 1) / kHvxLanes;
   const int vectors = end - begin;
-  int first = 0;
-  for (; first + kTileVectors <= vectors; first += kTileVectors)
-    RunTiles<5, kTileVectors>(job, tile, pixels, store, first);
-  const int rest = vectors - first;
-  if (rest == 3) RunTiles<6, 3>(job, tile, pixels, store, first);
-  if (rest == 2) RunTiles<10, 2>(job, tile, pixels, store, first);
-  if (rest == 1) RunTiles<12, 1>(job, tile, pixels, store, first);
+  const int whole = vectors / kTileVectors * kTileVectors, rest = vectors - whole;
+  // The last ones first: what they store behind them is stored later.
+  if (rest == 3) RunTiles<6, 3>(job, tile, pixels, store, whole);
+  if (rest == 2) RunTiles<10, 2>(job, tile, pixels, store, whole);
+  if (rest == 1) RunTiles<12, 1>(job, tile, pixels, store, whole);
+  for (int first = 0; first < whole; first += kTileVectors)
+    RunTiles<kTileRows, kTileVectors>(job, tile, pixels, store, first);
 }
 
 }  // namespace LATHE_ISA

@@ -90,17 +90,13 @@ Code OrderEights(PrepareContext& context, BytePanelState* state) {
   return Code::kOk;
 }
 
-// What vectors without floating-point numbers need, and how large sums can become.
-Code SplitFactors(PrepareContext& context, BytePanelState* state) {
+// How large sums can become.
+void FindLargest(BytePanelState* state) {
   const BytePanelShape& shape = state->shape;
-  const int64_t outputs = shape.groups * shape.outputs,
-                whole = (outputs + 2 * kBytePanel - 1) / kBytePanel * kBytePanel;
-  int32_t *shifts = nullptr, *mantissas = nullptr;
-  LATHE_TRY(AllocateArray(context, whole + 2 * kBytePanel, &shifts));  // of zeros
-  LATHE_TRY(AllocateArray(context, whole + 2 * kBytePanel, &mantissas));
   int64_t largest = 0, shifted = 0;
-  for (int64_t i = 0; i < outputs; ++i) {
-    SplitFactor(state->factors[i], shifts + i, mantissas + i);
+  for (int64_t i = 0; i < shape.groups * shape.outputs; ++i) {
+    int32_t shift = 0, mantissa = 0;
+    SplitFactor(state->factors[i], &shift, &mantissa);
     const int64_t panel = i / shape.outputs * shape.panels() + i % shape.outputs / kBytePanel;
     const int8_t* filter = state->packed + panel * shape.panel_bytes() + i % shape.outputs % kBytePanel * kByteDepth;
     const int64_t start = state->starts[i];
@@ -109,32 +105,38 @@ Code SplitFactors(PrepareContext& context, BytePanelState* state) {
       for (int k = 0; k < kByteDepth; ++k) sum += (filter[k] < 0 ? -filter[k] : filter[k]) * 128;
     }
     largest = sum > largest ? sum : largest;
-    shifted = sum << shifts[i] > shifted ? sum << shifts[i] : shifted;
+    shifted = sum << shift > shifted ? sum << shift : shifted;
   }
-  state->shifts = shifts;
-  state->mantissas = mantissas;
   state->small_sums = shifted <= INT32_MAX;
   state->whole_sums = largest <= 1 << 24;
-  return Code::kOk;
 }
 
-// Panels of a group become pairs, step by step; the last one may be alone. They begin at whole vectors.
+// Panels of a group become pairs, step by step; the last one may be alone. They begin at whole vectors. What sums begin
+// with and the factors as SplitFactor gives them are in front of the pairs of a group: zeros behind its outputs.
 Code OrderPairs(PrepareContext& context, BytePanelState* state) {
-  constexpr int64_t kVector = 2 * kBytePanel * kByteDepth, kFlip = 0x80;
-  LATHE_TRY(SplitFactors(context, state));
+  constexpr int64_t kOutputs = 2 * kBytePanel, kVector = kOutputs * kByteDepth, kFlip = 0x80;
+  FindLargest(state);
   const BytePanelShape& shape = state->shape;
   const int64_t steps = shape.taps * shape.steps(), pairs = (shape.panels() + 1) / 2;
+  const int64_t group_bytes = pairs * (kPairHead + steps) * kVector;
   int8_t* memory = nullptr;
-  LATHE_TRY(AllocateArray(context, shape.groups * pairs * steps * kVector + kVector, &memory));  // of zeros
+  LATHE_TRY(AllocateArray(context, shape.groups * group_bytes + kVector, &memory));  // of zeros
   int8_t* to = memory + (kVector - static_cast<int64_t>(reinterpret_cast<uintptr_t>(memory) % kVector)) % kVector;
   const int8_t* from = state->packed;
   state->packed = to;
   state->panel_bytes = steps * kVector;
-  for (int64_t panel = 0; panel < shape.groups * shape.panels(); ++panel) {
-    const int64_t pair = panel / shape.panels() * pairs + panel % shape.panels() / 2;
-    int8_t* target = to + pair * steps * kVector + panel % shape.panels() % 2 * (kVector / 2);
-    for (int64_t step = 0; step < steps; ++step, target += kVector) {
-      for (int64_t i = 0; i < kVector / 2; ++i) target[i] = static_cast<int8_t>(*from++ ^ kFlip);
+  for (int64_t group = 0; group < shape.groups; ++group, to += group_bytes) {
+    for (int64_t panel = 0; panel < shape.panels(); ++panel) {
+      int8_t* target = to + (pairs * kPairHead + panel / 2 * steps) * kVector + panel % 2 * (kVector / 2);
+      for (int64_t step = 0; step < steps; ++step, target += kVector) {
+        for (int64_t i = 0; i < kVector / 2; ++i) target[i] = static_cast<int8_t>(*from++ ^ kFlip);
+      }
+    }
+    for (int64_t output = 0; output < shape.outputs; ++output) {
+      const int64_t i = group * shape.outputs + output;
+      auto* head = reinterpret_cast<int32_t*>(to) + output / kOutputs * kPairHead * kOutputs + output % kOutputs;
+      head[0] = state->starts[i];
+      SplitFactor(state->factors[i], head + kOutputs, head + 2 * kOutputs);
     }
   }
   return Code::kOk;

@@ -22,6 +22,7 @@ namespace lathe {
 
 constexpr int kBytePanel = 16;  // outputs of a panel
 constexpr int kByteDepth = 4;   // of depth side by side
+constexpr int kPairHead = 3;    // vectors for a pair: starts, shifts, mantissas
 
 struct BytePanelShape {
   int64_t groups;
@@ -45,6 +46,7 @@ struct ByteForm {
   // add what -1 - x lacks.
   bool inverts;
   // Two panels of a group stand side by side, [32 outputs][4 of depth], and filters have no sign: 128 is added to them.
+  // kPairHead vectors for each pair are in front of those of a group.
   bool pairs = false;
 
   LATHE_INLINE constexpr int reach() const { return eights ? 8 : kByteDepth; }  // rows are read in whole steps of it
@@ -64,9 +66,7 @@ struct BytePanelState {
   float low;  // in steps of y, zero point not added
   float high;
   bool lowest;  // a filter may be -128
-  // Of pairs: the factors as SplitFactor gives them, zeros behind them for two panels.
-  const int32_t* shifts;
-  const int32_t* mantissas;
+  // Of pairs:
   bool small_sums;  // no sum loses digits by its shift, whatever the pixels are
   bool whole_sums;  // single precision has all of them whole
 };

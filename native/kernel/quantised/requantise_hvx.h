@@ -87,7 +87,10 @@ struct HvxFactors {
 
   // Sums times factors, with kDigits behind the point, where the shift leaves their digits.
   LATHE_INLINE HVX_Vector TimesSmall(HVX_Vector sums) const {
-    const HVX_Vector shifted = Q6_Vw_vasl_VwVw(sums, shift);
+    return Product(Q6_Vw_vasl_VwVw(sums, shift));
+  }
+
+  LATHE_INLINE HVX_Vector Product(HVX_Vector shifted) const {
     return Q6_Vw_vmpyoacc_VwVwVh_s1_sat_shift(Q6_Vw_vmpye_VwVuh(shifted, mantissa), shifted, mantissa);
   }
 
@@ -98,22 +101,17 @@ struct HvxFactors {
   }
 };
 
-LATHE_INLINE bool AnyFlag(HVX_Vector flags) {
-  for (int bytes = 64; bytes >= 4; bytes /= 2) flags = Q6_V_vor_VV(flags, Q6_V_vror_VR(flags, bytes));
-  return Q6_R_vextract_VR(flags, 0) != 0;
-}
-
 // What is the same for all outputs of a tile.
 struct HvxStore {
   HVX_Vector added;      // zero point, one half and what single precision may differ by, kDigits behind the point
-  HVX_Vector window;     // digits below it are in doubt: half words
+  HVX_Vector window;     // digits below it are in doubt
   HVX_Vector low, high;  // bytes
 
   // `least` and `most` limit steps, zero point not added.
   HvxStore(int32_t zero_point, float least, float most, HvxDoubt doubt = kDoubtOfOne) {
     const int units = (1 << (kDigits - 1)) + doubt.above;
     added = Q6_V_vsplat_R(static_cast<int32_t>(static_cast<uint32_t>(zero_point) << kDigits) + units);
-    window = Q6_Vh_vsplat_R(doubt.above + doubt.below);
+    window = Q6_V_vsplat_R(doubt.above + doubt.below);
     low = Q6_Vb_vsplat_R(Quantised<int8_t>(least, zero_point));
     high = Q6_Vb_vsplat_R(Quantised<int8_t>(most, zero_point));
   }
@@ -129,6 +127,11 @@ struct HvxStore {
     const HVX_Vector first = Q6_Vh_vpacko_VwVw(raised[vectors > 1 ? 1 : 0], raised[0]);
     HVX_Vector second = first;
     if constexpr (vectors > 2) second = Q6_Vh_vpacko_VwVw(raised[vectors - 1], raised[2]);
+    return Limited(first, second);
+  }
+
+  // Two vectors of steps as bytes.
+  LATHE_INLINE HVX_Vector Limited(HVX_Vector first, HVX_Vector second) const {
     return Q6_Vb_vmax_VbVb(Q6_Vb_vmin_VbVb(Q6_Vb_vpack_VhVh_sat(second, first), high), low);
   }
 
@@ -145,8 +148,8 @@ struct HvxStore {
 
   // Whether rounding the other way may be right.
   LATHE_INLINE bool InDoubt(HVX_Vector least) const {
-    const HVX_Vector digits = Q6_V_vor_VV(least, Q6_V_vsplat_R(static_cast<int32_t>(0xffffffffU << kDigits)));
-    return AnyFlag(Q6_V_vand_QR(Q6_Q_vcmp_gt_VuhVuh(window, digits), -1));
+    const HVX_Vector counts = Q6_Vw_prefixsum_Q(Q6_Q_vcmp_gt_VuhVuh(window, least));
+    return Q6_R_vextract_VR(counts, kHvxBytes - 4) != 0;
   }
 
   // `exact(j)` for each of the bytes, of up to four vectors that Raise gave, that are in doubt.

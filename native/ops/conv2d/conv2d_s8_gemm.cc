@@ -95,7 +95,8 @@ __attribute__((cold)) Code PlanByteConv(PlanContext& context) {
   plan.pitch = (reach.before + in[2] + reach.behind) * in[3];
   if (in[0] * in[1] > kMaxPackedElements / plan.pitch)
     return context.Fail(Code::kUnsupported, "its image is too large");
-  return RequestScratch(context, scratch + shape.depth + 2 * kByteForm.reach() + 7 + in[0] * in[1] * plan.pitch);
+  const int64_t line = shape.depth + 2 * kByteForm.reach() + 7;
+  return RequestScratch(context, scratch + line + in[0] * in[1] * plan.pitch + kByteLoose);
 }
 
 // The image with the zero point beside its lines.
@@ -139,8 +140,7 @@ inline void LocateLines(const ByteConvState& state, const ByteConvPlan& plan, co
       const int64_t y = top + i * window.dilations[0];
       const bool inside = y >= 0 && y < in[1];
       const int8_t* from = inside ? image + (place.batch * in[1] + y) * plan.pitch + place.column * step : outside;
-      const int64_t each = inside ? step : 0;
-      for (int x = 0; x < run; ++x, from += each) row[x] = from;
+      PlaceRows(from, inside ? step : 0, run, row);
     }
     p += run;
     place.column += run - 1;
@@ -158,6 +158,7 @@ void RunLines(const RunContext& context, BytePanelJob job) {
   memset(outside, state.panels.x_zero, static_cast<size_t>(line));
   CopyLines(context, state, plan, outside + line);
   job.eights = AtEight(outside, state.channels);
+  job.loose = kByteLoose > 0;
   RunByteJob(context, job, [&](int64_t pixel, int count, const int8_t** rows) {
     LocateLines(state, plan, outside + line, outside, in, out, pixel, count, rows);
   });
@@ -190,8 +191,7 @@ void RunByteConv(const RunContext& context) {
   if (out[1] == in[1] && out[2] == in[2] && shape.taps == 1 && window.strides[0] * window.strides[1] == 1) {
     job.dense = step == shape.depth;
     return RunByteJob(context, job, [&](int64_t pixel, int count, const int8_t** rows) {
-      const int8_t* from = image + pixel * step;
-      for (int p = 0; p < count; ++p, from += step) rows[p] = from;
+      PlaceRows(image + pixel * step, step, count, rows);
       tail.Place(1, count, rows);
     });
   }

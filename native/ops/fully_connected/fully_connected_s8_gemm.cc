@@ -54,10 +54,11 @@ void RunByteConnected(const RunContext& context) {
   job.thread_bytes = plan.thread_bytes;
   const int64_t depth = state.shape.depth;
   job.eights = AtEight(input, depth);
+  job.dense = true;
   const ByteTail tail(input, job.pixels, depth, depth, depth,
                       reinterpret_cast<int8_t*>(job.scratch + plan.threads * plan.thread_bytes));
   RunByteJob(context, job, [&](int64_t pixel, int count, const int8_t** rows) {
-    for (int p = 0; p < count; ++p) rows[p] = input + (pixel + p) * depth;
+    PlaceRows(input + pixel * depth, depth, count, rows);
     tail.Place(1, count, rows);
   });
 }
