@@ -8,14 +8,16 @@
 
 #include "native/kernel/loops/broadcast.h"
 #include "native/kernel/quantised/quantised_tensors.h"
+#include "native/kernel/simd/copy_bytes.h"
 #include "native/kernel/simd/sixteen.h"
 
 namespace lathe {
 namespace {
 
 enum class ByteMixture {
-  kSum,      // of both times their factors
-  kProduct,  // of both and the first factor
+  kSum,         // of both times their factors
+  kDifference,  // the same
+  kProduct,     // of both and the first factor
   kOther
 };
 
@@ -40,7 +42,7 @@ struct NoVectors {
   NoVectors(const int32_t*, const float*, const Steps&) {}
   static constexpr bool usable() { return false; }
   template <typename Exact>
-  void Run(const int8_t* const*, const bool*, int64_t, int8_t*, const Exact&) const {}
+  void Run(const HvxOperand (&)[2], int64_t, int8_t*, const Exact&) const {}
 };
 
 template <ByteMixture mixture>
@@ -50,6 +52,10 @@ struct VectorsOf {
 template <>
 struct VectorsOf<ByteMixture::kSum> {
   using Type = HvxSum<2>;
+};
+template <>
+struct VectorsOf<ByteMixture::kDifference> {
+  using Type = HvxDifference;
 };
 template <>
 struct VectorsOf<ByteMixture::kProduct> {
@@ -95,15 +101,42 @@ struct ByteBinary {
 #if defined(__HVX__)
   using Vectors = typename VectorsOf<Operation::kMixture>::Type;
 
-  static void ApplyVectors(const Vectors& vectors, const BytePair& state, const int8_t* const (&operands)[2],
-                           const bool (&moves)[2], int8_t* to, int64_t count) {
-    vectors.Run(operands, moves, count, to, [&](const int8_t* const* x, int i) {
+  static constexpr int kMostPeriod = 2048;
+
+  static void ApplyVectors(const Vectors& vectors, const BytePair& state, const HvxOperand (&operands)[2], int8_t* to,
+                           int64_t count) {
+    vectors.Run(operands, count, to, [&](const int8_t* const* x, int i) {
       const Sixteen first = LoadOperand(x[0] + i, 1, false, state.zeros[0]);
       const Sixteen second = LoadOperand(x[1] + i, 1, false, state.zeros[1]);
       int8_t exact = 0;
       StoreSome(Operation::Mix(state, first, second), state.steps, &exact, 1);
       return exact;
     });
+  }
+
+  // Rows of one operand, and a row of the other that is the same for all of them: repeated until it is a vector, it is
+  // walked as one stretch. False where there is something else.
+  static bool ApplyRows(const RunContext& context, const Vectors& vectors, const BytePair& state,
+                        const Broadcast& plan, const int8_t* a, const int8_t* b, int8_t* to) {
+    if (plan.rank != 2 || plan.dims[1] > kMostPeriod) return false;
+    const int row = static_cast<int>(plan.dims[1]);
+    const int same = plan.strides[0][0] == 0 ? 0 : 1;
+    if (plan.strides[same][0] != 0 || plan.strides[same][1] != 1) return false;
+    if (plan.strides[1 - same][0] != row || plan.strides[1 - same][1] != 1) return false;
+    const int period = (kHvxBytes + row - 1) / row * row;
+    int8_t repeated[kMostPeriod + 3 * kHvxBytes];
+    for (int at = 0; at < period + kHvxBytes; at += row) {
+      const int left = period + kHvxBytes - at;
+      CopyBytes(repeated + at, same == 0 ? a : b, left < row ? left : row);
+    }
+    const int8_t* moving = same == 0 ? b : a;
+    context.For(plan.dims[0], kElementGrain / row + 1, [&](int64_t begin, int64_t end, int) {
+      const HvxOperand other = {moving + begin * row, true, 0}, own = {repeated, true, period};
+      const int64_t count = (end - begin) * row;
+      if (same == 0) return ApplyVectors(vectors, state, {own, other}, to + begin * row, count);
+      ApplyVectors(vectors, state, {other, own}, to + begin * row, count);
+    });
+    return true;
   }
 #endif
 
@@ -117,12 +150,14 @@ struct ByteBinary {
     const bool b_moves = plan.strides[1][plan.rank - 1] != 0;
 #if defined(__HVX__)
     const Vectors vectors(state.zeros, state.factors, state.steps);
+    if (vectors.usable() && ApplyRows(context, vectors, state, plan, a, b, to)) return;
 #endif
     context.For(context.outputs[0].shape.Count(), kElementGrain, [&](int64_t begin, int64_t end, int) {
       plan.ForStretches(begin, end, [&](int64_t at, const int64_t* offsets, int64_t count) {
 #if defined(__HVX__)
         if (vectors.usable() && count >= kStretch)
-          return ApplyVectors(vectors, state, {a + offsets[0], b + offsets[1]}, {a_moves, b_moves}, to + at, count);
+          return ApplyVectors(vectors, state, {{a + offsets[0], a_moves, 0}, {b + offsets[1], b_moves, 0}}, to + at,
+                              count);
 #endif
         ApplyStretches(state, a + offsets[0], a_moves, b + offsets[1], b_moves, to + at, count);
       });

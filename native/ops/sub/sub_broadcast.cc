@@ -5,7 +5,7 @@ namespace lathe {
 namespace {
 
 struct SubBytes {
-  static constexpr ByteMixture kMixture = ByteMixture::kOther;
+  static constexpr ByteMixture kMixture = ByteMixture::kDifference;
   static Code Read(const PrepareContext& context, const Stored (&stored)[3], BytePair* pair) {
     for (int i = 0; i < 2; ++i) {
       LATHE_TRY(ReadFactor(context, stored[i].scale, stored[2].scale, &pair->factors[i]));

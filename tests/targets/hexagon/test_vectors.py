@@ -1,0 +1,86 @@
+"""What drawn shapes are too small for: every pair of bytes, rows that come again, and long lines of softmax."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from buildtool.ir.graph import Graph, Value
+from buildtool.ir.operator import Array, Operator
+from buildtool.ir.types import DType, QuantType, TensorType
+from buildtool.ops.add import Add
+from buildtool.ops.mul import Mul
+from buildtool.ops.softmax import Softmax
+from buildtool.ops.sub import Sub
+from buildtool.runtime import DeviceKind
+from tests.ops.stored_case import whole
+from tests.targets.hexagon.dsp_library import dsp_library, on_dsp
+
+_BYTES = np.arange(-128, 128, dtype=np.int8)
+_OPERATORS = frozenset({"add", "sub", "mul", "softmax"})
+
+
+def _quant(scale: float, zero: int) -> QuantType:
+    return QuantType((float(np.float32(scale)),), (zero,), bits=8)
+
+
+def _compare(nodes: list[tuple[Operator, list[tuple[Array, QuantType]], QuantType]]) -> None:
+    graph = Graph(name="vectors")
+    inputs: dict[str, Array] = {}
+    for op, operands, stored in nodes:
+        values = []
+        for array, quant in operands:
+            values.append(Value(f"x{len(inputs)}", TensorType(DType.S8, array.shape, quant)))
+            inputs[values[-1].name] = array
+        graph.inputs += values
+        node = graph.new_node(op, values, f"node{len(graph.nodes)}", stored=[(DType.S8, stored)])
+        graph.nodes.append(node)
+        graph.outputs += node.outputs
+    library, model = dsp_library(_OPERATORS), on_dsp(graph)
+    with library.on_simulator():
+        engine = library.engine(model, DeviceKind.DSP)
+        assert engine.device_info.on_device
+        found = engine.run(inputs)
+    wanted = library.engine(model, DeviceKind.CPU).run(inputs)
+    for name, array in wanted.items():
+        np.testing.assert_array_equal(found[name], array, err_msg=name)
+
+
+@pytest.mark.slow
+def test_every_pair_of_bytes() -> None:
+    """Factors below and above 2, of one digit and of many, with zero points at both ends."""
+    rng = np.random.default_rng(22)
+    a, b = np.repeat(_BYTES, 256), np.tile(_BYTES, 256)
+    nodes = []
+    for make, number in itertools.product((Add, Sub, Mul), range(8)):
+        scales = rng.uniform(0.004, 0.09, 3) if number < 6 else np.array((0.25, 0.0625, 0.125))
+        scales[2] *= 0.25 if number == 5 else 1  # factors from 2 on
+        zeros = (int(rng.integers(-128, 128)), int(rng.choice([-128, 0, 127])), int(rng.integers(-128, 128)))
+        operands = [(a, _quant(scales[0], zeros[0])), (b, _quant(scales[1], zeros[1]))]
+        nodes.append((make(), operands, _quant(scales[2], zeros[2])))
+    _compare(nodes)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", [False, True], ids=["second", "first"])
+def test_rows_that_come_again(first: bool) -> None:
+    """Of all lengths around those of vectors, and longer than what is repeated."""
+    rng = np.random.default_rng(23)
+    nodes = []
+    for row, make in itertools.product((1, 3, 16, 64, 127, 128, 129, 200, 2048, 2049), (Add, Sub, Mul)):
+        x = (whole(rng, (9, row)), _quant(0.031, 5))
+        y = (whole(rng, (1, row)), _quant(0.017, -9))
+        nodes.append((make(), [y, x] if first else [x, y], _quant(0.04, 2)))
+    _compare(nodes)
+
+
+@pytest.mark.slow
+def test_long_lines_of_softmax() -> None:
+    rng = np.random.default_rng(24)
+    nodes = []
+    for size, scale in itertools.product((63, 64, 65, 128, 200, 1000, 4099), (0.002, 0.11, 0.7)):
+        x = (whole(rng, (2, size)), _quant(scale, 11))
+        nodes.append((Softmax(axis=1), [x], _quant(1 / 256 if scale > 0.1 else 0.001, -128)))
+    _compare(nodes)
