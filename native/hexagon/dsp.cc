@@ -48,6 +48,14 @@ void Dsp::Info(lathe_device_info* info) const {
   info->memory = static_cast<size_t>(memory_bytes_);
 }
 
+// Memory of FastRPC, which the DSP sees: the driver copies everything else in each call.
+void* Dsp::Allocate(size_t bytes) {
+  if (!opened_ || rpc_.allocate == nullptr || bytes > INT32_MAX) return nullptr;
+  return rpc_.allocate(kSystemHeap, kDefaultFlags, static_cast<int>(bytes));
+}
+
+void Dsp::Free(void* memory) { rpc_.release(memory); }
+
 Code Dsp::Data(uint32_t, const ErrorSink&, lathe_bytes*) { return Code::kOk; }
 
 const char* Dsp::KernelOf(size_t node) const {

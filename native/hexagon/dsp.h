@@ -33,6 +33,8 @@ class Dsp final : public Device {
   Code Data(uint32_t what, const ErrorSink& errors, lathe_bytes* data) override;
   const char* KernelOf(size_t node) const override;
   void EndSession(const void*) override {}
+  void* Allocate(size_t bytes) override;
+  void Free(void* memory) override;
   void End() override;
 
   const char* reason() const { return reason_.message; }

@@ -18,6 +18,9 @@ class Device {
   virtual const char* KernelOf(size_t node) const = 0;
   // What was planned for this session goes.
   virtual void EndSession(const void* session) = 0;
+  // Memory for the values of a session that the device reads without a copy, until Free; null where there is none.
+  virtual void* Allocate(size_t) { return nullptr; }
+  virtual void Free(void*) {}
   // The engine ends. The memory of this object is its own business.
   virtual void End() = 0;
 

@@ -101,6 +101,7 @@ class Session {
   void LinkTakeovers(bool stored);
   Code UseStoredPlan(const ErrorSink& errors);
   Code AllocateBlock(const ErrorSink& errors);
+  void FreeBlock();
   bool AtStartShape() const;
 
   // session_sizes.cc: sizes that only the data decides.
@@ -181,6 +182,7 @@ class Session {
   Span<void*> bound_outputs_;
 
   uint8_t* block_ = nullptr;  // arena, then scratch
+  bool shared_block_ = false;  // it is the device's
   size_t capacity_ = 0;
   size_t arena_size_ = 0;
   size_t scratch_size_ = 0;

@@ -238,14 +238,15 @@ Code Session::UseStoredPlan(const ErrorSink& errors) {
 }
 
 Code Session::AllocateBlock(const ErrorSink& errors) {
-  const lathe_allocator& allocator = engine_->allocator();
   const size_t scratch_offset = AlignUp(arena_size_);
   const size_t needed = scratch_offset + AlignUp(scratch_size_) + kAlignment;
   if (block_ == nullptr || needed > capacity_) {
     // The old block goes first: a session that grows would need both otherwise.
-    if (block_ != nullptr) allocator.free(allocator.user, block_);
-    capacity_ = 0;
-    block_ = static_cast<uint8_t*>(AllocateFrom(allocator, needed));
+    FreeBlock();
+    Device* device = engine_->device();
+    block_ = device != nullptr ? static_cast<uint8_t*>(device->Allocate(needed)) : nullptr;
+    shared_block_ = block_ != nullptr;
+    if (block_ == nullptr) block_ = static_cast<uint8_t*>(AllocateFrom(engine_->allocator(), needed));
     if (block_ == nullptr) return errors.OutOfMemory("the session's arena", needed);
     capacity_ = needed;
   }

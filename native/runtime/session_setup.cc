@@ -32,9 +32,20 @@ void Session::Destroy(Session* session) {
 }
 
 Session::~Session() {
-  const lathe_allocator& allocator = engine_->allocator();
   if (engine_->device() != nullptr) engine_->device()->EndSession(this);
-  if (block_ != nullptr) allocator.free(allocator.user, block_);
+  FreeBlock();
+}
+
+void Session::FreeBlock() {
+  const lathe_allocator& allocator = engine_->allocator();
+  if (shared_block_) {
+    engine_->device()->Free(block_);
+  } else if (block_ != nullptr) {
+    allocator.free(allocator.user, block_);
+  }
+  block_ = nullptr;
+  shared_block_ = false;
+  capacity_ = 0;
 }
 
 Code Session::MakeTables(const ErrorSink& errors) {

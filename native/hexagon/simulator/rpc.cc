@@ -9,7 +9,8 @@
 //                         alloc; the n-th time since the variable has its value, from 1, or always. Kinds: memory,
 //                         restart, timeout, signature, failed
 //   LATHE_DSP_SIM_LOG     a file that gets a line for each call, with the voltage corner and the latency that the
-//                         program has asked for, and the blocks of memory that it holds
+//                         program has asked for, and the blocks of memory that it holds; behind them, how many buffers
+//                         are shared, and how many bytes of others are copied
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -43,6 +44,8 @@ struct Opened {
   bool down;  // it has ended, or was ended
   Handle inner;
   pthread_mutex_t lock;
+  uint32_t shared_buffers;  // of the last call
+  uint64_t copied_bytes;
 };
 
 const char* Environment(const char* name, const char* otherwise) {
@@ -50,12 +53,17 @@ const char* Environment(const char* name, const char* otherwise) {
   return value != nullptr && *value != 0 ? value : otherwise;
 }
 
-void Log(const char* what, int answer, const AnswerHead& head) {
+// `invoked`: of a call of the program.
+void Log(const char* what, int answer, const AnswerHead& head, const Opened* invoked = nullptr) {
   const char* file = Environment("LATHE_DSP_SIM_LOG", nullptr);
   FILE* log = file != nullptr ? fopen(file, "a") : nullptr;
   if (log == nullptr) return;
-  fprintf(log, "%s %d %x %u %u\n", what, answer, static_cast<unsigned>(head.corner),
-          static_cast<unsigned>(head.latency), static_cast<unsigned>(head.live_blocks));
+  fprintf(log, "%s %d %x %u %u", what, answer, static_cast<unsigned>(head.corner), static_cast<unsigned>(head.latency),
+          static_cast<unsigned>(head.live_blocks));
+  if (invoked != nullptr)
+    fprintf(log, " %u %llu", static_cast<unsigned>(invoked->shared_buffers),
+            static_cast<unsigned long long>(invoked->copied_bytes));
+  fprintf(log, "\n");
   fclose(log);
 }
 
@@ -199,19 +207,56 @@ bool LoadInto(const Opened& opened, const char* uri) {
          ReceiveAll(opened.socket, &answer, sizeof answer) && answer.result == kOk;
 }
 
+// Memory of rpcmem_alloc, which has a file behind it.
+struct SharedMemory {
+  void* data;
+  size_t size;
+  int file;
+};
+SharedMemory shared[kMostShared];
+pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
+
+SharedMemory* SharedAt(void* data) {
+  for (SharedMemory& one : shared) {
+    if (one.data == data) return &one;
+  }
+  return nullptr;
+}
+
+// Where an argument lies.
+BufferHead HeadOf(const Argument& argument) {
+  const auto begin = reinterpret_cast<uintptr_t>(argument.buffer.data);
+  const size_t size = argument.buffer.size;
+  BufferHead head = {size, 0, 0, 0};
+  pthread_mutex_lock(&shared_lock);
+  for (const SharedMemory& one : shared) {
+    const auto from = reinterpret_cast<uintptr_t>(one.data);
+    if (one.data == nullptr || begin < from || begin - from > one.size || size > one.size - (begin - from)) continue;
+    head = {size, begin - from, static_cast<uint32_t>(getpid()), static_cast<uint32_t>(one.file)};
+  }
+  pthread_mutex_unlock(&shared_lock);
+  return head;
+}
+
 // A call into the emulator; kDspDown where it has ended.
 int Carry(Opened* opened, uint32_t scalars, Argument* arguments, Handle* out, AnswerHead* head_out) {
   const uint32_t inputs = InputsOf(scalars), buffers = inputs + OutputsOf(scalars);
-  uint64_t sizes[512];
-  for (uint32_t i = 0; i < buffers; ++i) sizes[i] = arguments[i].buffer.size;
+  BufferHead heads[512];
+  opened->shared_buffers = 0;
+  opened->copied_bytes = 0;
+  for (uint32_t i = 0; i < buffers; ++i) {
+    heads[i] = HeadOf(arguments[i]);
+    opened->shared_buffers += heads[i].process != 0 ? 1 : 0;
+    opened->copied_bytes += heads[i].process != 0 ? 0 : heads[i].size;
+  }
   const RequestHead head = {Request::kInvoke, scalars, opened->inner, buffers, 0};
   AnswerHead answer = {};
-  bool fine = SendAll(opened->socket, &head, sizeof head) && SendAll(opened->socket, sizes, buffers * sizeof *sizes);
+  bool fine = SendAll(opened->socket, &head, sizeof head) && SendAll(opened->socket, heads, buffers * sizeof *heads);
   for (uint32_t i = 0; i < inputs && fine; ++i)
-    fine = SendAll(opened->socket, arguments[i].buffer.data, arguments[i].buffer.size);
+    fine = heads[i].process != 0 || SendAll(opened->socket, arguments[i].buffer.data, arguments[i].buffer.size);
   fine = fine && ReceiveAll(opened->socket, &answer, sizeof answer);
   for (uint32_t i = inputs; i < buffers && fine && answer.result == kOk; ++i)
-    fine = ReceiveAll(opened->socket, arguments[i].buffer.data, arguments[i].buffer.size);
+    fine = heads[i].process != 0 || ReceiveAll(opened->socket, arguments[i].buffer.data, arguments[i].buffer.size);
   if (!fine) {
     StopEmulator(opened);
     return kDspDown;
@@ -230,22 +275,6 @@ int OpenInside(Opened* opened, const char* uri) {
   const int answer = Carry(opened, Scalars(kMethodOpen, 2, 0, 0, 1), arguments, &opened->inner, &told);
   Log("open", answer, told);
   return answer;
-}
-
-// Memory of rpcmem_alloc, which has a file behind it.
-struct SharedMemory {
-  void* data;
-  size_t size;
-  int file;
-};
-SharedMemory shared[kMostShared];
-pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
-
-SharedMemory* SharedAt(void* data) {
-  for (SharedMemory& one : shared) {
-    if (one.data == data) return &one;
-  }
-  return nullptr;
 }
 
 }  // namespace
@@ -290,7 +319,7 @@ LATHE_RPC int remote_handle64_invoke(Handle handle, uint32_t scalars, Argument* 
   AnswerHead told = {};
   if (fault == kDspDown) StopEmulator(opened);
   if (fault == kOk) answer = opened->down ? kDspDown : Carry(opened, scalars, arguments, nullptr, &told);
-  Log("invoke", answer, told);
+  Log("invoke", answer, told, opened);
   pthread_mutex_unlock(&opened->lock);
   return answer;
 }

@@ -13,7 +13,7 @@ constexpr int kSocket = 3;  // of the emulated DSP
 enum class Request : uint32_t { kLoad, kInvoke };
 
 // kLoad: `count` bytes follow, the path of a program and the name of its entry, each with a zero behind it.
-// kInvoke: `count` arguments follow. Each begins with its size, and the bytes of inputs come behind that.
+// kInvoke: `count` heads of arguments follow, and behind them the bytes of inputs that are not shared.
 struct RequestHead {
   Request request;
   uint32_t scalars;
@@ -22,7 +22,15 @@ struct RequestHead {
   uint32_t reserved;
 };
 
-// Behind it the bytes of all outputs, where `result` is 0.
+// An argument. One in memory that both sides see is a part of a file of the application.
+struct BufferHead {
+  uint64_t size;
+  uint64_t offset;   // in the file
+  uint32_t process;  // 0: not shared
+  uint32_t file;
+};
+
+// Behind it the bytes of all outputs that are not shared, where `result` is 0.
 struct AnswerHead {
   int32_t result;
   uint32_t live_blocks;  // of memory that the program has not given back

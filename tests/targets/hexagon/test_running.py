@@ -61,3 +61,18 @@ def test_an_application_asks_for_clocks(tmp_path: Path) -> None:
         del engine
     nominal, latency = "4", "70"  # the clocks do not follow the load: that would be 104
     assert log.read_text().splitlines()[-1].split()[2:4] == [nominal, latency]
+
+
+@pytest.mark.parametrize(("fault", "shared"), [("", 2), ("alloc=memory", 0)], ids=["shared", "copied"])
+def test_values_of_sessions_are_shared(tmp_path: Path, fault: str, shared: int) -> None:
+    """The input and the output are in memory that both sides see; without any, they are copied."""
+    network, library, log = small_network(), small_library(), tmp_path / "log"
+    with library.on_simulator(log=str(log), fault=fault):
+        session = library.engine(network.model, DeviceKind.DSP).session()
+        for _ in range(2):
+            network.check(session.run(network.inputs))
+        del session
+    runs = [line.split() for line in log.read_text().splitlines() if line.startswith("invoke")][1:]
+    values = sum(array.nbytes for array in (*network.inputs.values(), *network.expected.values()))
+    assert [int(run[5]) for run in runs] == [shared, shared]
+    assert [int(run[6]) >= values for run in runs] == [not shared, not shared]

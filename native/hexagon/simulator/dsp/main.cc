@@ -50,6 +50,12 @@ struct Memory {
   }
 };
 
+// What an argument takes of the memory of a call, and how far its file is needed.
+uint64_t BytesOf(const BufferHead& head) {
+  return head.process != 0 ? 0 : (head.size + kVector - 1) / kVector * kVector;
+}
+size_t EndOf(const BufferHead& head) { return static_cast<size_t>(head.offset + head.size); }
+
 void Load(uint32_t count, Entry* entry) {
   char text[4096];
   AnswerHead answer = {kFailed, 0, 0, 0, 0};
@@ -64,19 +70,26 @@ void Load(uint32_t count, Entry* entry) {
 
 void Invoke(const RequestHead& head, Entry entry, Memory* memory) {
   static Argument arguments[kMostArguments];
-  static uint64_t sizes[kMostArguments];
+  static BufferHead heads[kMostArguments];
   const uint32_t inputs = InputsOf(head.scalars), buffers = inputs + OutputsOf(head.scalars);
   uint64_t total = 0;
-  ReadAll(sizes, buffers * sizeof *sizes);
-  for (uint32_t i = 0; i < buffers; ++i) total += (sizes[i] + kVector - 1) / kVector * kVector;
+  ReadAll(heads, buffers * sizeof *heads);
+  for (uint32_t i = 0; i < buffers; ++i) total += BytesOf(heads[i]);
   AnswerHead answer = {kNoMemory, 0, 0, 0, 0};
   if (total > (uint64_t{1} << 31) || !memory->Reserve(static_cast<size_t>(total) + kVector)) Exit(1);
   uint8_t* at = memory->data;
   for (uint32_t i = 0; i < buffers; ++i) {
+    const BufferHead& buffer = heads[i];
+    arguments[i].buffer.size = static_cast<size_t>(buffer.size);
+    if (buffer.process != 0) {
+      auto* mapped = static_cast<uint8_t*>(MapShared(buffer.process, buffer.file, EndOf(buffer)));
+      if (mapped == nullptr) Exit(1);
+      arguments[i].buffer.data = mapped + buffer.offset;
+      continue;
+    }
     arguments[i].buffer.data = at;
-    arguments[i].buffer.size = static_cast<size_t>(sizes[i]);
-    if (i < inputs) ReadAll(at, static_cast<size_t>(sizes[i]));
-    at += (sizes[i] + kVector - 1) / kVector * kVector;
+    if (i < inputs) ReadAll(at, static_cast<size_t>(buffer.size));
+    at += BytesOf(buffer);
   }
   const uint32_t handles_in = HandlesInOf(head.scalars);
   for (uint32_t i = 0; i < handles_in; ++i) arguments[buffers + i].handle64 = head.handle;
@@ -86,9 +99,14 @@ void Invoke(const RequestHead& head, Entry entry, Memory* memory) {
   if (HandlesOutOf(head.scalars) > 0) answer.handle = arguments[buffers + handles_in].handle64;
   answer.live_blocks = LiveBlocks();
   TellPower(&answer.corner, &answer.latency);
+  for (uint32_t i = 0; i < buffers; ++i) {
+    auto* data = static_cast<uint8_t*>(arguments[i].buffer.data);
+    if (heads[i].process != 0) UnmapMemory(data - heads[i].offset, EndOf(heads[i]));
+  }
   WriteAll(&answer, sizeof answer);
-  if (answer.result != kOk) return;
-  for (uint32_t i = inputs; i < buffers; ++i) WriteAll(arguments[i].buffer.data, arguments[i].buffer.size);
+  for (uint32_t i = inputs; i < buffers && answer.result == kOk; ++i) {
+    if (heads[i].process == 0) WriteAll(arguments[i].buffer.data, arguments[i].buffer.size);
+  }
 }
 
 }  // namespace

@@ -65,6 +65,17 @@ void* MapMemory(size_t size) {
   return at < 0 && at > -4096 ? nullptr : reinterpret_cast<void*>(static_cast<uintptr_t>(at));
 }
 
+void* MapShared(uint32_t process, uint32_t file, size_t size) {
+  constexpr long kHere = -100, kReadAndWrite = 2, kBoth = 3, kSharedMap = 1;
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%u/fd/%u", static_cast<unsigned>(process), static_cast<unsigned>(file));
+  const long opened = Call(kOpenAt, kHere, Word(path), kReadAndWrite, 0);
+  if (opened < 0) return nullptr;
+  const long at = Call(kMap, 0, static_cast<long>(size), kBoth, kSharedMap, opened, 0);
+  CloseFile(static_cast<int>(opened));
+  return at < 0 && at > -4096 ? nullptr : reinterpret_cast<void*>(static_cast<uintptr_t>(at));
+}
+
 void UnmapMemory(void* memory, size_t size) { Call(kUnmap, Word(memory), static_cast<long>(size)); }
 
 void ExitThread() {

@@ -15,6 +15,8 @@ long OpenFile(const char* path);
 long FileSize(int file);
 void CloseFile(int file);
 void* MapMemory(size_t size);  // readable, writable and executable; null where there is none
+// A file of another process, whose memory is seen by both; null where that cannot be.
+void* MapShared(uint32_t process, uint32_t file, size_t size);
 void UnmapMemory(void* memory, size_t size);
 [[noreturn]] void Exit(int code);
 [[noreturn]] void ExitThread();
