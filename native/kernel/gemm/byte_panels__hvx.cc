@@ -47,7 +47,6 @@ struct Pixels {
 
  private:
   static constexpr int kDense = 16;  // pixels whose sums SumDense finds out together
-  static constexpr int kMostFirst = kByteChunkPixels - kTogether;
 
   // The sums of 2^levels neighbouring words each, of as many vectors of four bytes, in order.
   template <int levels, bool whole>
@@ -108,8 +107,8 @@ struct Pixels {
     return Halved(pairs, pairs);
   }
 
-  // Pixels of one stretch of memory. Reads whole vectors, and so leaves out the last pixels: gives a number from which
-  // on there are rows for Sum.
+  // Pixels of one stretch of memory. Reads whole vectors, and so leaves out the last pixels: gives the number of the
+  // first of them, a multiple of those that Sum takes together.
   __attribute__((noinline)) int SumDense(const int8_t* stretch, int count, int depth) {
     const int whole = (depth - 1) / kHvxBytes * kHvxBytes, left = count * depth - (whole + kHvxBytes);
     const int fine = left < 0 ? 0 : left / depth + 1;
@@ -135,7 +134,7 @@ struct Pixels {
         }
       }
       StoreAny(SumsOfSixteen([&](int i) { return sums[i]; }), bases + p);
-      if (p + kDense == fine) return fine < kMostFirst ? fine : kMostFirst;
+      if (p + kDense == fine) return fine / kTogether * kTogether;
       p = p + 2 * kDense <= fine ? p + kDense : fine - kDense;  // the last ones overlap
     }
   }
@@ -472,11 +471,11 @@ void RunByteTile(const BytePanelJob& job, const ByteTile& tile) {
   const int end = (static_cast<int>(tile.output + tile.outputs) + kHvxLanes - 1) / kHvxLanes;
   const int vectors = end - begin;
   const int whole = vectors / kTileVectors * kTileVectors, rest = vectors - whole;
-  // The last ones first: what they store behind them is stored later.
+  // The last ones first: what is stored behind them is stored again.
   if (rest == 3) RunTiles<6, 3>(job, tile, pixels, store, whole);
   if (rest == 2) RunTiles<10, 2>(job, tile, pixels, store, whole);
   if (rest == 1) RunTiles<12, 1>(job, tile, pixels, store, whole);
-  for (int first = 0; first < whole; first += kTileVectors)
+  for (int first = whole - kTileVectors; first >= 0; first -= kTileVectors)
     RunTiles<kTileRows, kTileVectors>(job, tile, pixels, store, first);
 }
 

@@ -1,4 +1,4 @@
-"""What drawn shapes are too small for: every pair of bytes, rows that come again, and long lines of softmax."""
+"""What drawn shapes are too small for: every pair of bytes, rows that come again, long lines of softmax, many outputs."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from buildtool.ir.graph import Graph, Value
 from buildtool.ir.operator import Array, Operator
 from buildtool.ir.types import DType, QuantType, TensorType
 from buildtool.ops.add import Add
+from buildtool.ops.conv2d import Conv2d
 from buildtool.ops.mul import Mul
 from buildtool.ops.softmax import Softmax
 from buildtool.ops.sub import Sub
 from buildtool.runtime import DeviceKind
-from tests.ops.stored_case import whole
+from tests.ops.stored_case import Operand, add_operand, bias_of, whole
 from tests.targets.hexagon.dsp_library import dsp_library, on_dsp
 
 _BYTES = np.arange(-128, 128, dtype=np.int8)
-_OPERATORS = frozenset({"add", "sub", "mul", "softmax"})
+_OPERATORS = frozenset({"add", "sub", "mul", "softmax", "conv2d"})
 
 
 def _quant(scale: float, zero: int) -> QuantType:
@@ -38,6 +39,10 @@ def _compare(nodes: list[tuple[Operator, list[tuple[Array, QuantType]], QuantTyp
         node = graph.new_node(op, values, f"node{len(graph.nodes)}", stored=[(DType.S8, stored)])
         graph.nodes.append(node)
         graph.outputs += node.outputs
+    _compare_graph(graph, inputs)
+
+
+def _compare_graph(graph: Graph, inputs: dict[str, Array]) -> None:
     library, model = dsp_library(_OPERATORS), on_dsp(graph)
     with library.on_simulator():
         engine = library.engine(model, DeviceKind.DSP)
@@ -84,3 +89,28 @@ def test_long_lines_of_softmax() -> None:
         x = (whole(rng, (2, size)), _quant(scale, 11))
         nodes.append((Softmax(axis=1), [x], _quant(1 / 256 if scale > 0.1 else 0.001, -128)))
     _compare(nodes)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("side", [1, 3])
+def test_many_outputs(side: int) -> None:
+    """All that the last vectors of outputs can be, with more pixels than a chunk has; depths of one vector and more."""
+    rng = np.random.default_rng(25)
+    graph = Graph(name="outputs")
+    inputs: dict[str, Array] = {}
+    for outputs, channels in itertools.product((16, 40, 72, 100, 128, 136, 144, 232, 1000), (8, 24, 136, 264)):
+        stored = _quant(0.05, 3)
+        x = Value(f"x{len(inputs)}", TensorType(DType.S8, (1, 9, 7, channels), stored))
+        graph.inputs.append(x)
+        inputs[x.name] = whole(rng, (1, 9, 7, channels))
+        scales = tuple(float(np.float32(scale)) for scale in rng.uniform(0.002, 0.02, outputs))
+        filters = Operand(
+            whole(rng, (outputs, side, side, channels)), QuantType(scales, (0,) * outputs, 0), constant=True
+        )
+        operands = [x, add_operand(graph, filters), add_operand(graph, bias_of(rng, stored, scales))]
+        of_y = _quant(0.03 * side * np.sqrt(channels), -7)
+        op = Conv2d(pads=(side // 2,) * 4)
+        node = graph.new_node(op, operands, f"node{len(graph.nodes)}", stored=[(DType.S8, of_y)])
+        graph.nodes.append(node)
+        graph.outputs += node.outputs
+    _compare_graph(graph, inputs)
