@@ -212,7 +212,9 @@ struct SharedMemory {
   void* data;
   size_t size;
   int file;
+  uint32_t number;
 };
+uint32_t shared_count = 0;
 SharedMemory shared[kMostShared];
 pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -227,12 +229,17 @@ SharedMemory* SharedAt(void* data) {
 BufferHead HeadOf(const Argument& argument) {
   const auto begin = reinterpret_cast<uintptr_t>(argument.buffer.data);
   const size_t size = argument.buffer.size;
-  BufferHead head = {size, 0, 0, 0};
+  BufferHead head = {size, 0, 0, 0, 0, 0};
   pthread_mutex_lock(&shared_lock);
   for (const SharedMemory& one : shared) {
     const auto from = reinterpret_cast<uintptr_t>(one.data);
     if (one.data == nullptr || begin < from || begin - from > one.size || size > one.size - (begin - from)) continue;
-    head = {size, begin - from, static_cast<uint32_t>(getpid()), static_cast<uint32_t>(one.file)};
+    head = {size,
+            begin - from,
+            static_cast<uint32_t>(getpid()),
+            static_cast<uint32_t>(one.file),  //
+            static_cast<uint32_t>(one.size),
+            one.number};
   }
   pthread_mutex_unlock(&shared_lock);
   return head;
@@ -352,7 +359,7 @@ LATHE_RPC void* rpcmem_alloc(int, uint32_t, int bytes) {
       ftruncate(file, bytes) == 0 ? mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
   pthread_mutex_lock(&shared_lock);
   SharedMemory* place = data != MAP_FAILED ? SharedAt(nullptr) : nullptr;
-  if (place != nullptr) *place = {data, size, file};
+  if (place != nullptr) *place = {data, size, file, ++shared_count};
   pthread_mutex_unlock(&shared_lock);
   if (place != nullptr) return data;
   if (data != MAP_FAILED) munmap(data, size);

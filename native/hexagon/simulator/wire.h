@@ -28,6 +28,8 @@ struct BufferHead {
   uint64_t offset;   // in the file
   uint32_t process;  // 0: not shared
   uint32_t file;
+  uint32_t whole;   // bytes of the file
+  uint32_t number;  // of the memory: files come again
 };
 
 // Behind it the bytes of all outputs that are not shared, where `result` is 0.

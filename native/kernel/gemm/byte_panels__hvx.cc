@@ -407,8 +407,7 @@ LATHE_INLINE void AddStep(HVX_Vector (&sums)[rows][vectors], const HVX_Vector (&
 }
 
 template <int rows, int vectors>
-LATHE_INLINE void RunTile(const Pixels& pixels, const HvxStore& store, const Outputs<vectors>& outputs,
-                                       int first) {
+LATHE_INLINE void RunTile(const Pixels& pixels, const HvxStore& store, const Outputs<vectors>& outputs, int first) {
   HVX_Vector sums[rows][vectors];
   const int32_t* bases = pixels.bases + first;
 #pragma clang loop unroll(full)
@@ -450,7 +449,8 @@ LATHE_INLINE void RunTile(const Pixels& pixels, const HvxStore& store, const Out
 }
 
 template <int rows, int vectors>
-__attribute__((noinline)) void RunTiles(const BytePanelJob& job, const ByteTile& tile, const Pixels& pixels, const HvxStore& store, int first) {
+__attribute__((noinline)) void RunTiles(const BytePanelJob& job, const ByteTile& tile, const Pixels& pixels,
+                                        const HvxStore& store, int first) {
   static_assert(kByteChunkPixels % rows == 0, "rows are there for whole tiles");
   const Outputs<vectors> outputs(job, tile, first);
   int pixel = 0;

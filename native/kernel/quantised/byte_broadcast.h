@@ -116,8 +116,8 @@ struct ByteBinary {
 
   // Rows of one operand, and a row of the other that is the same for all of them: repeated until it is a vector, it is
   // walked as one stretch. False where there is something else.
-  static bool ApplyRows(const RunContext& context, const Vectors& vectors, const BytePair& state,
-                        const Broadcast& plan, const int8_t* a, const int8_t* b, int8_t* to) {
+  static bool ApplyRows(const RunContext& context, const Vectors& vectors, const BytePair& state, const Broadcast& plan,
+                        const int8_t* a, const int8_t* b, int8_t* to) {
     if (plan.rank != 2 || plan.dims[1] > kMostPeriod) return false;
     const int row = static_cast<int>(plan.dims[1]);
     const int same = plan.strides[0][0] == 0 ? 0 : 1;

@@ -86,9 +86,7 @@ struct HvxFactors {
   }
 
   // Sums times factors, with kDigits behind the point, where the shift leaves their digits.
-  LATHE_INLINE HVX_Vector TimesSmall(HVX_Vector sums) const {
-    return Product(Q6_Vw_vasl_VwVw(sums, shift));
-  }
+  LATHE_INLINE HVX_Vector TimesSmall(HVX_Vector sums) const { return Product(Q6_Vw_vasl_VwVw(sums, shift)); }
 
   LATHE_INLINE HVX_Vector Product(HVX_Vector shifted) const {
     return Q6_Vw_vmpyoacc_VwVwVh_s1_sat_shift(Q6_Vw_vmpye_VwVuh(shifted, mantissa), shifted, mantissa);

@@ -40,8 +40,8 @@ LATHE_INLINE HVX_Vector WovenBytes(const HvxStore& store, const HVX_Vector (&rai
   return store.Limited(Q6_Vh_vshuffo_VhVh(raised[1], raised[0]), Q6_Vh_vshuffo_VhVh(raised[3], raised[2]));
 }
 
-// `Self` has `Mix<wide>(x, raised, least)`: what whole vectors of the operands give, as HvxStore has it; `wide()`: which
-// of both; and `Order(raised, ordered)`: the order of what that raised.
+// `Self` has `Mix<wide>(x, raised, least)`: what whole vectors of the operands give, as HvxStore has it; `wide()`:
+// which of both; and `Order(raised, ordered)`: the order of what that raised.
 template <int operands, typename Self>
 class HvxMixture {
  public:
@@ -189,8 +189,8 @@ class HvxSum : public HvxMixture<operands, HvxSum<operands>> {
     }
   }
 
-  LATHE_INLINE HVX_Vector MixWords(const HVX_VectorPair (&x)[operands],
-                                                HVX_Vector (&raised)[kHvxQuarters], HVX_Vector* least) const {
+  LATHE_INLINE HVX_Vector MixWords(const HVX_VectorPair (&x)[operands], HVX_Vector (&raised)[kHvxQuarters],
+                                   HVX_Vector* least) const {
     HVX_Vector numbers[kHvxQuarters], large[kHvxQuarters];
     const HVX_Vector most = Q6_V_vsplat_R(512 << kDigits);
 #pragma clang loop unroll(full)

@@ -4,7 +4,8 @@
 
 A packet is what the DSP issues at once, at most four instructions. Counts are exact and the same on every machine, and
 no times. `bound` is the number of packets if each held two `vrmpy` of 128 products, and nothing else were there.
-`equal`: whether the outputs are the bytes that the CPU computes. `program_bytes` is the size of the DSP's program,
+`equal`: whether the outputs are the bytes that the CPU computes. `kernel_ratio` is that of a layer without the call,
+whose packets are those of a model that converts one byte. `program_bytes` is the size of the DSP's program,
 `client_bytes` what the library for the application needs to talk to it. Single layers follow: convolutions and fully
 connected layers of several widths, and what other kernels need for a result. Writes build/bench-hexagon.json.
 """
@@ -212,12 +213,25 @@ def _layer(op: Operator, shape: tuple[int, ...], filters: tuple[int, ...]) -> tu
     return graph, {"x": whole(rng, shape)}
 
 
+def _one_byte() -> tuple[Graph, dict[str, Array]]:
+    graph = Graph(name="call")
+    x = Value("x", TensorType(DType.S8, (1,), QuantType((0.05,), (3,), bits=8)))
+    graph.inputs.append(x)
+    graph.nodes = [graph.new_node(Requantize(), [x], stored=[(DType.S8, QuantType((0.07,), (-7,), bits=8))])]
+    graph.outputs = list(graph.nodes[0].outputs)
+    return graph, {"x": np.zeros(1, np.int8)}
+
+
 def layer_rows() -> list[dict[str, Any]]:
-    library = dsp_library(frozenset({"conv2d", "dwconv2d", "fully_connected"}))
+    library = dsp_library(frozenset({"conv2d", "dwconv2d", "fully_connected", "requantize"}))
     rows = []
+    graph, inputs = _one_byte()
+    call, _ = counted(library.library, on_dsp(graph), library.programs, inputs)
     for name, graph, inputs in layers():
         count, equal = counted(library.library, on_dsp(graph), library.programs, inputs)
-        rows.append(row(name, sum(map(node_macs, graph.nodes)), count, equal=equal))
+        macs = sum(map(node_macs, graph.nodes))
+        kernel = round((count.packets - call.packets) / (macs / PRODUCTS), 3)
+        rows.append({**row(name, macs, count, equal=equal), "call_packets": call.packets, "kernel_ratio": kernel})
     return rows
 
 
@@ -226,7 +240,8 @@ def show(rows: Sequence[Mapping[str, Any]]) -> None:
     for item in rows:
         counts = "".join(f"{item[key]:14,}" for key in ("packets", "instructions", "macs"))
         ratios = f"{item['macs_per_packet']:10.1f}{item['bound_ratio']:9.2f}"
-        sys.stdout.write(f"{item['network']:32}{counts}{ratios}  {'yes' if item['equal'] else 'NO'}\n")
+        kernel = f"  kernel alone {item['kernel_ratio']:.2f}" if "kernel_ratio" in item else ""
+        sys.stdout.write(f"{item['network']:32}{counts}{ratios}  {'yes' if item['equal'] else 'NO'}{kernel}\n")
 
 
 def main() -> int:

@@ -54,7 +54,25 @@ struct Memory {
 uint64_t BytesOf(const BufferHead& head) {
   return head.process != 0 ? 0 : (head.size + kVector - 1) / kVector * kVector;
 }
-size_t EndOf(const BufferHead& head) { return static_cast<size_t>(head.offset + head.size); }
+
+// Memory that both sides see stays where it is from call to call, as the driver leaves it.
+struct Mapped {
+  BufferHead head;
+  uint8_t* data;
+};
+
+uint8_t* MappedOf(const BufferHead& head) {
+  constexpr uint32_t kMost = 64;
+  static Mapped mapped[kMost];
+  static uint32_t next;
+  for (const Mapped& one : mapped) {
+    if (one.data != nullptr && one.head.process == head.process && one.head.number == head.number) return one.data;
+  }
+  Mapped* place = &mapped[next++ % kMost];
+  if (place->data != nullptr) UnmapMemory(place->data, place->head.whole);
+  *place = {head, static_cast<uint8_t*>(MapShared(head.process, head.file, head.whole))};
+  return place->data;
+}
 
 void Load(uint32_t count, Entry* entry) {
   char text[4096];
@@ -82,7 +100,7 @@ void Invoke(const RequestHead& head, Entry entry, Memory* memory) {
     const BufferHead& buffer = heads[i];
     arguments[i].buffer.size = static_cast<size_t>(buffer.size);
     if (buffer.process != 0) {
-      auto* mapped = static_cast<uint8_t*>(MapShared(buffer.process, buffer.file, EndOf(buffer)));
+      uint8_t* mapped = MappedOf(buffer);
       if (mapped == nullptr) Exit(1);
       arguments[i].buffer.data = mapped + buffer.offset;
       continue;
@@ -99,10 +117,6 @@ void Invoke(const RequestHead& head, Entry entry, Memory* memory) {
   if (HandlesOutOf(head.scalars) > 0) answer.handle = arguments[buffers + handles_in].handle64;
   answer.live_blocks = LiveBlocks();
   TellPower(&answer.corner, &answer.latency);
-  for (uint32_t i = 0; i < buffers; ++i) {
-    auto* data = static_cast<uint8_t*>(arguments[i].buffer.data);
-    if (heads[i].process != 0) UnmapMemory(data - heads[i].offset, EndOf(heads[i]));
-  }
   WriteAll(&answer, sizeof answer);
   for (uint32_t i = inputs; i < buffers && answer.result == kOk; ++i) {
     if (heads[i].process == 0) WriteAll(arguments[i].buffer.data, arguments[i].buffer.size);
