@@ -1,4 +1,4 @@
-"""What drawn shapes are too small for: every pair of bytes, rows that come again, long lines of softmax, many outputs."""
+"""What drawn shapes are too small for: every pair of bytes, repeated rows, long lines of softmax, many outputs."""
 
 from __future__ import annotations
 
