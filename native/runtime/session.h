@@ -181,7 +181,7 @@ class Session {
   Span<const void*> bound_inputs_;
   Span<void*> bound_outputs_;
 
-  uint8_t* block_ = nullptr;  // arena, then scratch
+  uint8_t* block_ = nullptr;   // arena, then scratch
   bool shared_block_ = false;  // it is the device's
   size_t capacity_ = 0;
   size_t arena_size_ = 0;

@@ -322,16 +322,11 @@ struct Pace {
   }
 };
 
-// What a tile's sums come to. They are kept in memory for those that need another look, and become results in place.
+// Raises a tile's sums, which are kept as they were, and gives what is to be looked at for doubts.
 template <int rows, int vectors>
-LATHE_INLINE void StoreTile(const HvxStore& shared, const Outputs<vectors>& outputs, HVX_Vector (&sums)[rows][vectors],
-                            int first) {
+LATHE_INLINE HVX_Vector RaiseTile(const HvxStore& store, const Outputs<vectors>& outputs,
+                                  HVX_Vector (&sums)[rows][vectors], HVX_Vector (&kept)[vectors][rows]) {
   constexpr int kCount = rows * vectors;
-  const HvxStore store = shared;  // what is stored does not change the copy
-  const BytePanelState& state = *outputs.job.state;
-  const int left = outputs.tile.count - first;
-  const int used = left < rows ? left : rows;
-  HVX_Vector kept[vectors][rows];
   HvxFactors factors = outputs.Factors(0), next = factors;
   kept[0][0] = sums[0][0];
   sums[0][0] = Q6_Vw_vasl_VwVw(sums[0][0], factors.shift);
@@ -362,6 +357,20 @@ LATHE_INLINE void StoreTile(const HvxStore& shared, const Outputs<vectors>& outp
     const HVX_Vector looked_at = i > 1 ? sums[raised % rows][raised / rows] : pace.least;
     sums[p][n] = pace.Step(sums[p][n], factors.mantissa, following, next.shift, last, looked_at);
   }
+  return pace.least;
+}
+
+// What a tile's sums come to. They are kept in memory for those that need another look, and become results in place.
+template <int rows, int vectors>
+LATHE_INLINE void StoreTile(const HvxStore& shared, const Outputs<vectors>& outputs, HVX_Vector (&sums)[rows][vectors],
+                            int first) {
+  constexpr int kCount = rows * vectors;
+  const HvxStore store = shared;  // what is stored does not change the copy
+  const BytePanelState& state = *outputs.job.state;
+  const int left = outputs.tile.count - first;
+  const int used = left < rows ? left : rows;
+  HVX_Vector kept[vectors][rows];
+  const HVX_Vector least = RaiseTile(store, outputs, sums, kept);
   constexpr int kBlocks = kCount / kTileVectors, kRest = kCount % kTileVectors;
   int8_t* to = outputs.To(first);
   const int step = static_cast<int>(outputs.job.output_step);
@@ -390,7 +399,7 @@ LATHE_INLINE void StoreTile(const HvxStore& shared, const Outputs<vectors>& outp
       if (p < used) outputs.Store(store.Bytes(sums[p]), first + p);
     }
   }
-  again = again || store.InDoubt(pace.least);
+  again = again || store.InDoubt(least);
   if (__builtin_expect(!again, 1)) return;
   for (int p = 0; p < used; ++p) StoreRow(outputs, shared, &kept[0][p], rows, first + p);
 }

@@ -386,7 +386,8 @@ inline void ConvertBytes(const ByteConversion& conversion, const int8_t* from, i
 #if defined(__HVX__)
   const HvxSum<1> sum(&own.zero, &own.factor, own.steps);
   if (count >= kStretch && sum.usable())
-    return sum.Run({{from, true, 0}}, count, to, [&](const int8_t* const* x, int i) { return ConvertByte(own, x[0][i]); });
+    return sum.Run({{from, true, 0}}, count, to,
+                   [&](const int8_t* const* x, int i) { return ConvertByte(own, x[0][i]); });
 #elif defined(__AVX512BW__)
   for (; i + 4 * kStretch <= count; i += 4 * kStretch) ConvertFour(own, from + i, to + i);
 #endif

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -27,7 +28,7 @@ def _quant(scale: float, zero: int) -> QuantType:
     return QuantType((float(np.float32(scale)),), (zero,), bits=8)
 
 
-def _compare(nodes: list[tuple[Operator, list[tuple[Array, QuantType]], QuantType]]) -> None:
+def _compare(nodes: Sequence[tuple[Operator, list[tuple[Array, QuantType]], QuantType]]) -> None:
     graph = Graph(name="vectors")
     inputs: dict[str, Array] = {}
     for op, operands, stored in nodes:
