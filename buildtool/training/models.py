@@ -17,7 +17,7 @@ from torch import nn
 from buildtool.errors import ConfigError, LatheError, ModelFileError, Where
 from buildtool.training import ai8x, spaces, tasks
 from buildtool.training.data import Data
-from buildtool.training.kpu import Conv2d, exporting
+from buildtool.training.kpu import Conv2d, exporting, joining
 from buildtool.training.layers import Elementwise, Fused, Pool
 from buildtool.training.tasks import Task
 from buildtool.wording import did_you_mean
@@ -136,6 +136,7 @@ def quantise(network: nn.Module, bits: Mapping[str, int], quantile: float = 1.0)
     for module in network.modules():
         if isinstance(module, Pool | Elementwise):
             module.quantize_activation.fill_(1)
+    joining.quantise(network)
 
 
 def save(
@@ -195,6 +196,7 @@ def load(file: Path, network: nn.Module) -> dict[str, Any]:
         for module in network.modules():
             if isinstance(module, Pool | Elementwise):
                 module.quantize_activation.fill_(1)
+        joining.quantise(network)
     return tree
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,15 @@ from numpy.typing import NDArray
 from torch import nn
 
 from buildtool.errors import InternalError, ValidationError, Where
+from buildtool.targets.k210.format.cpu_layers import QAdd, QConcat, Requantize
 from buildtool.targets.k210.format.kpu_layers import Conv
 from buildtool.targets.k210.generation.generate import Generated
 from buildtool.targets.k210.simulation import intermediates
 from buildtool.targets.k210.simulation.simulator import Simulator
 from buildtool.training import rules
 from buildtool.training.kpu import exporting
-from buildtool.training.kpu.layers import Conv2d
+from buildtool.training.kpu.joining import Concat
+from buildtool.training.kpu.layers import Conv2d, Stored
 
 _BATCH = 64
 _FLOATS = 1e-5  # of the largest: layers of the CPU add up in another order than torch
@@ -47,7 +50,7 @@ def outputs_of(network: nn.Module, samples: NDArray[np.int64]) -> dict[str, NDAr
 
 
 def _taken(module: nn.Module, output: torch.Tensor) -> NDArray[Any]:
-    if isinstance(module, Conv2d) and module.bits:
+    if isinstance(module, Stored) and module.quantised:
         stored = module.stored
         return np.asarray(torch.round(output.double() / stored.scale).long().numpy() + stored.zero_point)
     return np.asarray(output.numpy())
@@ -60,15 +63,18 @@ def compare(name: str, network: nn.Module, samples: NDArray[np.int64]) -> tuple[
     made = exporting.generated(name, network, samples.shape[1:])
     outputs = outputs_of(network, samples)
     steps = exporting.steps_of(network, samples.shape[1:])
-    of_kpu = [step.name for step in steps if isinstance(step.module, Conv2d)]
+    of_kpu = {step.name for step in steps if isinstance(step.module, Stored)}
+    inner = {step.name for step in steps if isinstance(step.module, Concat)}  # those in others are merged with them
+    places = exporting.places_of(name, network, samples.shape[1:])
     last = steps[-1].name
     simulator = Simulator(made.model)
     for number, sample in enumerate(samples):
-        seen = _seen(simulator, made, (sample.reshape(-1) + _ZERO).astype(np.uint8).tobytes())
-        if len(seen) != len(of_kpu):
-            raise InternalError(f"the kmodel has {len(seen)} layers of the KPU, the network {len(of_kpu)}")
-        for layer, planes in zip(of_kpu, seen, strict=True):
-            if not np.array_equal(np.concatenate(planes), outputs[layer][number]):
+        seen = _seen(simulator, made, places, (sample.reshape(-1) + _ZERO).astype(np.uint8).tobytes())
+        if not of_kpu - inner <= set(seen) <= of_kpu:
+            raise InternalError(f"the kmodel has the layers {', '.join(seen)}, the network {', '.join(of_kpu)}")
+        for layer, planes in seen.items():
+            expected = outputs[layer][number]
+            if not np.array_equal(np.concatenate(planes).reshape(expected.shape), expected):
                 raise _differs(name, layer, number)
         if last not in of_kpu:
             address = made.model.outputs[0]
@@ -79,15 +85,20 @@ def compare(name: str, network: nn.Module, samples: NDArray[np.int64]) -> tuple[
     return made, len(of_kpu)
 
 
-def _seen(simulator: Simulator, made: Generated, data: bytes) -> list[list[NDArray[Any]]]:
-    """The planes of each layer of the KPU, in the parts that it is split into."""
+def _seen(
+    simulator: Simulator, made: Generated, places: Mapping[str, str], data: bytes
+) -> dict[str, list[NDArray[Any]]]:
+    """The bytes of each layer in the order in which they run; those of the KPU in the parts that it is split into."""
     seen: dict[str, list[NDArray[Any]]] = {}
     simulator.load(data)
     for layer, tensor in zip(made.model.layers, made.tensors, strict=True):
         simulator.step(layer)
         if isinstance(layer, Conv):
-            seen.setdefault(tensor, []).append(intermediates.planes(simulator, layer))
-    return list(seen.values())
+            seen.setdefault(places[tensor], []).append(intermediates.planes(simulator, layer))
+        elif isinstance(layer, QAdd | QConcat | Requantize) and tensor in places:
+            for part in layer.writes():
+                seen.setdefault(places[tensor], [simulator.main.u8(part.start, part.bytes)])
+    return seen
 
 
 def _differs(network: str, layer: str, sample: int) -> ValidationError:

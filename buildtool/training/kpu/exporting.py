@@ -18,22 +18,25 @@ from torch.fx.passes.shape_prop import ShapeProp
 from buildtool.errors import ConfigError, InternalError, UnsupportedError, Where
 from buildtool.importers.frameworks import import_model
 from buildtool.importers.request import ImportRequest
-from buildtool.ir.graph import Graph
+from buildtool.ir.graph import Graph, Node, Value
 from buildtool.passes.pipeline import optimise
 from buildtool.quant import range_files
 from buildtool.quant.ranges import stored_as
 from buildtool.targets.k210.generation.generate import Generated, generate
 from buildtool.targets.k210.generation.on_kpu import Settings
-from buildtool.training.kpu.layers import INPUT_RANGE, Conv2d, GlobalAverage
+from buildtool.training.kpu.joining import Add, Concat, Joined
+from buildtool.training.kpu.layers import INPUT_RANGE, Conv2d, GlobalAverage, Stored
 
 INPUT, OUTPUT = "input", "output"
 _CONVOLUTIONS = ("conv2d", "dwconv2d")
 _PICTURE_RANK = 4
 _HEADS = (GlobalAverage, nn.Linear, nn.Flatten)
-_LEAVES = (Conv2d, *_HEADS)
+_LEAVES = (Stored, *_HEADS)
 _PASSED = (nn.Identity, nn.Dropout, nn.Dropout2d)
 _OPERATORS = {"relu": "Relu", "sigmoid": "Sigmoid", "tanh": "Tanh", "hard_swish": "HardSwish"}
 _ALPHA = float(np.float32(0.1))
+_PART = ":"  # between the name of a layer and the number of one of its operators
+_MOVES = ("transpose", "reshape")
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class Step:
 
     name: str
     module: Any
-    source: str  # the name of the layer that it reads, or INPUT
+    sources: tuple[str, ...]  # the names of the layers that it reads, or INPUT
     shape: tuple[int, ...]  # of the result, without the batch
 
 
@@ -80,7 +83,7 @@ def steps_of(network: nn.Module, input_shape: Sequence[int]) -> tuple[Step, ...]
             continue
         names[node] = node.target
         shape = tuple(int(side) for side in node.meta["tensor_meta"].shape[1:])
-        steps.append(Step(node.target, module, names[_first(node)], shape))
+        steps.append(Step(node.target, module, tuple(names[one] for one in node.args), shape))
     return tuple(steps)
 
 
@@ -98,27 +101,100 @@ def _link(network: nn.Module, graph: fx.Graph) -> None:
             continue
         elif node.op == "call_module":
             module = network.get_submodule(node.target)
-            before = made_by[_first(node)]
-            if isinstance(module, Conv2d):
-                if isinstance(before, _HEADS):
-                    raise UnsupportedError("a layer of the KPU reads floats", where=Where(node=node.target),
-                                           rule="layers of the CPU come last")  # fmt: skip
-                module.reads(before)
+            before = [made_by[one] for one in node.args]
+            if isinstance(module, Stored):
+                _read(node.target, module, before)
             elif not isinstance(module, (*_HEADS, *_PASSED)):
                 raise UnsupportedError(
                     f"the K210 has no layer {type(module).__name__}",
                     where=Where(node=node.target),
-                    rule="Conv2d, GlobalAverage, Linear of buildtool.training.kpu, and Flatten, one after the other",
+                    rule="Conv2d, Add, Concat, GlobalAverage, Linear of buildtool.training.kpu, and Flatten",
                 )
-            made_by[node] = before if isinstance(module, _PASSED) else module
+            made_by[node] = before[0] if isinstance(module, _PASSED) else module
         else:
             name = getattr(node.target, "__name__", str(node.target))
             raise UnsupportedError(
                 f"the network calls '{name}' outside of a layer",
                 where=Where(node=node.name),
-                rule="networks for the K210 consist of layers, one after the other",
-                remedy="use GlobalAverage, or torch.nn.Flatten",
+                rule="networks for the K210 consist of layers",
+                remedy="use Add, Concat or GlobalAverage of buildtool.training.kpu, or torch.nn.Flatten",
             )
+    _check_joined(graph, made_by)
+    _tell_readers(network, graph)
+
+
+def _check_joined(graph: fx.Graph, made_by: dict[Any, Any]) -> None:
+    """Equal sums or concatenations would be one layer of the kmodel."""
+    seen = set()
+    for node in graph.nodes:
+        module = made_by.get(node)
+        if node.op != "call_module" or not isinstance(module, Joined):
+            continue
+        parts = tuple(id(made_by[one]) for one in node.args)
+        same = (frozenset(parts), module.activation) if isinstance(module, Add) else parts
+        if same in seen:
+            raise UnsupportedError(
+                f"two layers {type(module).__name__} of the same results",
+                where=Where(node=node.target),
+                rule="a kmodel has one of them",
+                remedy="use the first one twice",
+            )
+        seen.add(same)
+
+
+def _read(name: str, module: Stored, before: Sequence[Any]) -> None:
+    where = Where(node=name)
+    if any(isinstance(one, _HEADS) for one in before):
+        raise UnsupportedError("a layer of the KPU reads floats", where=where, rule="layers of the CPU come last")
+    if isinstance(module, Conv2d):
+        module.reads(before[0])
+        return
+    assert isinstance(module, Joined)
+    many = len(before) == 2 if isinstance(module, Add) else len(before) >= 2
+    if not many or None in before or len({id(one) for one in before}) < len(before):
+        raise UnsupportedError(
+            f"a layer {type(module).__name__} reads {len(before)} results",
+            where=where,
+            rule="two different layers are added, two or more concatenated, none of them the samples",
+        )
+    if isinstance(module, Concat) and any(isinstance(one, Concat) for one in before):
+        raise UnsupportedError("a concatenation reads another", where=where, remedy="give all parts to one Concat")
+    module.reads(tuple(before))
+
+
+def _tell_readers(network: nn.Module, graph: fx.Graph) -> None:
+    """Which results are merged with the layer that reads them: as the passes and the generator of kmodels do it."""
+    layers = {node: network.get_submodule(node.target) for node in graph.nodes if node.op == "call_module"}
+    for module in layers.values():
+        if isinstance(module, Stored):
+            module.is_read_by(None)
+    for node, module in layers.items():
+        before = [_behind_passed(one, layers) for one in node.args] if isinstance(module, Joined) else []
+        if isinstance(module, Concat):
+            for one in before:
+                part = layers[one]
+                if _readers(one, layers) == [node] and not (isinstance(part, Conv2d) and part.pool):
+                    part.is_read_by(module)
+        elif isinstance(module, Add):
+            merged = next(
+                (one for one in before if _readers(one, layers) == [node] and layers[one].may_be_merged), None
+            )
+            module.merges(None if merged is None else layers[merged])
+            if merged is not None:
+                layers[merged].is_read_by(module)
+
+
+def _behind_passed(node: Any, layers: dict[Any, Any]) -> Any:
+    while isinstance(layers.get(node), _PASSED):
+        node = _first(node)
+    return node
+
+
+def _readers(node: Any, layers: dict[Any, Any]) -> list[Any]:
+    found = []
+    for user in node.users:
+        found += _readers(user, layers) if isinstance(layers.get(user), _PASSED) else [user]
+    return found
 
 
 def _first(node: Any) -> Any:
@@ -132,7 +208,7 @@ def exported(name: str, network: nn.Module, input_shape: Sequence[int]) -> tuple
     nodes: list[Any] = []
     constants: list[Any] = []
     for step in steps:
-        make = _of_kpu if isinstance(step.module, Conv2d) else _of_cpu
+        make = _of_kpu if isinstance(step.module, Conv2d) else _of_cpu if isinstance(step.module, _HEADS) else _joined
         make(step, nodes, constants)
     nodes[-1].output[0] = OUTPUT
     into = helper.make_tensor_value_info(INPUT, TensorProto.FLOAT, [1, *input_shape])
@@ -145,7 +221,7 @@ def exported(name: str, network: nn.Module, input_shape: Sequence[int]) -> tuple
     content = model.SerializeToString()
     graph = _imported(name, content)
     optimise(graph, quantised=True)
-    return content, range_files.text(_ranges(graph, [step.module for step in steps]))
+    return content, range_files.text(_ranges(graph, steps))
 
 
 def _imported(name: str, content: bytes) -> Graph:
@@ -155,21 +231,63 @@ def _imported(name: str, content: bytes) -> Graph:
         return import_model("onnx", ImportRequest(name, file)).graph
 
 
-def _ranges(graph: Graph, modules: Sequence[nn.Module]) -> dict[str, tuple[float, float]]:
-    """Between which numbers tensors lie, by all their names: all pictures behind a convolution have its range."""
-    left = [module for module in modules if isinstance(module, Conv2d)]
-    now = INPUT_RANGE
-    found = dict.fromkeys((INPUT, *(name for value in graph.inputs for name in (value.name, *value.source_names))), now)
+def _ranges(graph: Graph, steps: Sequence[Step]) -> dict[str, tuple[float, float]]:
+    """Between which numbers tensors lie, by all their names. What only moves numbers has the range of what it reads."""
+    now: dict[Value, tuple[float, float]] = dict.fromkeys(graph.inputs, INPUT_RANGE)
+    left = {step.name for step in steps if isinstance(step.module, Conv2d | Add)}
     for node in graph.nodes:
-        if node.op.name in _CONVOLUTIONS:
-            now = (float(left[0].low), float(left[0].high))
-            left = left[1:]
-        if node.op.name == "reduce_mean":  # floats from here on
-            break
-        pictures = [value for value in node.outputs if value.type.rank == _PICTURE_RANK]
-        found |= dict.fromkeys((name for value in pictures for name in (value.name, *value.source_names)), now)
+        step = step_of(node, steps)
+        moved = now.get(node.inputs[0]) if node.op.name in _MOVES else None
+        if moved is None and step is not None and isinstance(step.module, Stored):
+            moved = float(step.module.low), float(step.module.high)
+            left -= {step.name, _convolution_of(node, steps)}
+        if moved is not None:
+            now |= {value: moved for value in node.outputs if value.type.rank == _PICTURE_RANK}
     if left:
-        raise InternalError(f"{len(left)} convolutions are missing in the graph")
+        raise InternalError(f"layers are missing in the graph: {', '.join(sorted(left))}")
+    found = {INPUT: INPUT_RANGE}
+    for value, ends in now.items():
+        found |= dict.fromkeys((value.name, *value.source_names), ends)
+    return found
+
+
+def _convolution_of(node: Node, steps: Sequence[Step]) -> str:
+    """The name of the convolution in a node that has its name, whether or not a sum is merged with it."""
+    return next((step.name for step in steps if _is_of(node.name, step)), "")
+
+
+def step_of(node: Node, steps: Sequence[Step]) -> Step | None:
+    """Which layer gives the results of a node: of a convolution that is merged with a sum, the sum."""
+    found = next((step for step in steps if _is_of(node.name, step)), None)
+    if (
+        found is not None
+        and isinstance(found.module, Conv2d)
+        and node.op.name == "conv2d"
+        and node.input(3) is not None
+    ):
+        return next(step for step in steps if isinstance(step.module, Add) and found.name in step.sources)
+    return found
+
+
+def _is_of(name: str, step: Step) -> bool:
+    own, _, number = name.rpartition(_PART)
+    return name == step.name or (own == step.name and number.isdecimal())
+
+
+def places_of(name: str, network: nn.Module, input_shape: Sequence[int]) -> dict[str, str]:
+    """The names of layers by those of the tensors that a kmodel's layers make."""
+    steps = steps_of(network, input_shape)
+    graph = _imported(name, exported(name, network, input_shape)[0])
+    optimise(graph, quantised=True)
+    found = {}
+    for node in graph.nodes:
+        step = step_of(node, steps)
+        if step is None:
+            continue
+        result = node.outputs[0].name
+        found[result] = step.name
+        if isinstance(step.module, Add) and node.op.name == "conv2d":
+            found[f"{result} without its residual"] = _convolution_of(node, steps)
     return found
 
 
@@ -196,26 +314,37 @@ def _of_kpu(step: Step, nodes: list[Any], constants: list[Any]) -> None:
         kind = "MaxPool" if module.pool.startswith("max") else "AveragePool"
         operators.append((kind, {"kernel_shape": [size, size], "strides": [size, size]}))
     edge = int(module.op.kernel_size[0])
-    inputs = [step.source, _constant(f"{step.name}.weight", module.op.weight, constants)]
+    inputs = [step.sources[0], _constant(f"{step.name}.weight", module.op.weight, constants)]
     if module.op.bias is not None:
         inputs.append(_constant(f"{step.name}.bias", module.op.bias, constants))
     attributes: dict[str, Any] = {"kernel_shape": [edge, edge], "pads": [edge // 2] * 4, "strides": [module.stride] * 2}
-    names = [f"{step.name}.{number}" for number in range(len(operators))] + [step.name]
+    names = [f"{step.name}{_PART}{number}" for number in range(len(operators))] + [step.name]
     nodes.append(helper.make_node("Conv", inputs, [names[0]], name=names[0], group=module.op.groups, **attributes))
     for (kind, more), before, after in zip(operators, names, names[1:], strict=False):
         inputs = [before, *more.pop("more", [])]
         nodes.append(helper.make_node(kind, inputs, [after], name=after, **more))
 
 
+def _joined(step: Step, nodes: list[Any], constants: list[Any]) -> None:
+    del constants
+    if isinstance(step.module, Concat):
+        nodes.append(helper.make_node("Concat", list(step.sources), [step.name], name=step.name, axis=1))
+        return
+    names = [step.name] if not step.module.activation else [f"{step.name}{_PART}0", step.name]
+    nodes.append(helper.make_node("Add", list(step.sources), [names[0]], name=names[0]))
+    if step.module.activation:
+        nodes.append(helper.make_node("Relu", [names[0]], [step.name], name=step.name))
+
+
 def _of_cpu(step: Step, nodes: list[Any], constants: list[Any]) -> None:
     if isinstance(step.module, GlobalAverage):
         mean = f"{step.name}.mean"
-        nodes.append(helper.make_node("GlobalAveragePool", [step.source], [mean], name=mean))
+        nodes.append(helper.make_node("GlobalAveragePool", [step.sources[0]], [mean], name=mean))
         nodes.append(helper.make_node("Flatten", [mean], [step.name], name=step.name))
     elif isinstance(step.module, nn.Flatten):
-        nodes.append(helper.make_node("Flatten", [step.source], [step.name], name=step.name))
+        nodes.append(helper.make_node("Flatten", [step.sources[0]], [step.name], name=step.name))
     else:
-        inputs = [step.source, _constant(f"{step.name}.weight", step.module.weight, constants)]
+        inputs = [step.sources[0], _constant(f"{step.name}.weight", step.module.weight, constants)]
         if step.module.bias is not None:
             inputs.append(_constant(f"{step.name}.bias", step.module.bias, constants))
         nodes.append(helper.make_node("Gemm", inputs, [step.name], name=step.name, transB=1))

@@ -77,7 +77,56 @@ def stored_between(low: float, high: float) -> Bytes:
     return Bytes(quant.scales[0], quant.zero_points[0] + 128)
 
 
-class Conv2d(nn.Module):
+class Stored(nn.Module):
+    """A layer whose results are stored in bytes: by the range that training saw, or as the one that reads them asks."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        for name in ("low", "high", "quantize_activation"):
+            self.register_buffer(name, torch.zeros(1))
+        self._reader: tuple[Any, ...] = ()
+
+    @property
+    def quantised(self) -> bool:
+        return bool(self.quantize_activation)
+
+    @property
+    def may_be_merged(self) -> bool:
+        """With a sum that alone reads it."""
+        return False
+
+    @property
+    def stored(self) -> Bytes:
+        """How the results are stored."""
+        if self._reader:
+            found: Bytes = self._reader[0].stored_of(self)
+            return found
+        return stored_between(float(self.low), float(self.high))
+
+    def is_read_by(self, reader: Any) -> None:
+        """By this layer alone, which tells how the results are stored; None: they have a range of their own."""
+        self._reader = () if reader is None else (reader,)
+
+    def check_seen(self) -> None:
+        """UnsupportedError where there is no range."""
+        if not float(self.high) > float(self.low):
+            raise UnsupportedError(
+                "no results were seen whose range tells how to store them", remedy="train for an epoch with floats"
+            )
+
+    def _see(self, values: torch.Tensor) -> None:
+        """Follow the range of the results."""
+        seen = bool(self.high > self.low)
+        for buffer, now in ((self.low, values.min().clamp(max=0)), (self.high, values.max().clamp(min=0))):
+            buffer.copy_(buffer + _MOMENTUM * (now - buffer) if seen else now)
+
+    def _rounded(self, values: torch.Tensor) -> torch.Tensor:
+        stored = self.stored
+        reached = values.clamp(stored.low, stored.high)
+        return _instead(reached, torch.round(reached.detach() / stored.scale) * stored.scale)
+
+
+class Conv2d(Stored):
     """A convolution of 1x1 or 3x3 pixels with the zeros around that keep the size, batch normalisation, an activation
     and a pool: one layer of the KPU.
     """
@@ -112,9 +161,8 @@ class Conv2d(nn.Module):
         groups = in_channels if depthwise else 1
         self.op = nn.Conv2d(in_channels, out_channels, kernel_size, padding=kernel_size // 2, groups=groups, bias=bias)
         self.bn = nn.BatchNorm2d(out_channels, momentum=_MOMENTUM) if batchnorm else None
-        for name in ("weight_bits", "low", "high", "quantize_activation"):
-            self.register_buffer(name, torch.zeros(1))
-        self._before: tuple[Conv2d, ...] | None = None
+        self.register_buffer("weight_bits", torch.zeros(1))
+        self._before: tuple[Stored, ...] | None = None
 
     @property
     def bits(self) -> int:
@@ -122,16 +170,16 @@ class Conv2d(nn.Module):
         return int(self.weight_bits)
 
     @property
-    def stored(self) -> Bytes:
-        """How the results are stored."""
-        return stored_between(float(self.low), float(self.high))
+    def may_be_merged(self) -> bool:
+        dense = not self.depthwise or self.op.in_channels == 1
+        return dense and not self.activation and not self.pool
 
     @property
     def register_pool(self) -> int:
         """The pool as the register has it."""
         return _LEFT_TOP if self.stride == 2 else _POOLS[self.pool]
 
-    def reads(self, before: Conv2d | None) -> None:
+    def reads(self, before: Stored | None) -> None:
         """Which layer's results it reads; None: the samples."""
         self._before = () if before is None else (before,)
 
@@ -140,10 +188,7 @@ class Conv2d(nn.Module):
         del quantile
         if bits not in WEIGHT_BITS:
             raise UnsupportedError(f"weights of {bits} bits", rule="those of the KPU have 8 or 16")
-        if not float(self.high) > float(self.low):
-            raise UnsupportedError(
-                "no results were seen whose range tells how to store them", remedy="train for an epoch with floats"
-            )
+        self.check_seen()
         self.weight_bits.fill_(bits)
         self.quantize_activation.fill_(1)
 
@@ -182,17 +227,6 @@ class Conv2d(nn.Module):
         if self.training:
             self._see(values.detach())
         return self._pooled(self._rounded(values) if self.bits else values)
-
-    def _see(self, values: torch.Tensor) -> None:
-        """Follow the range of the results."""
-        seen = bool(self.high > self.low)
-        for buffer, now in ((self.low, values.min().clamp(max=0)), (self.high, values.max().clamp(min=0))):
-            buffer.copy_(buffer + _MOMENTUM * (now - buffer) if seen else now)
-
-    def _rounded(self, values: torch.Tensor) -> torch.Tensor:
-        stored = self.stored
-        reached = values.clamp(stored.low, stored.high)
-        return _instead(reached, torch.round(reached.detach() / stored.scale) * stored.scale)
 
     def _pooled(self, values: torch.Tensor) -> torch.Tensor:
         if self.stride == 2:

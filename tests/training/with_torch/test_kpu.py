@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from buildtool.targets.k210.simulation.simulator import simulate
 from buildtool.training import data, evaluating, kpu, models
 from buildtool.training.kpu import comparing, exporting
 from buildtool.workflow import convert, training
-from tests.training.with_torch.kpu_networks import trained
+from tests.training.with_torch.kpu_networks import Branches, trained
 from tests.training.with_torch.test_digits import same
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "digits"
@@ -49,6 +50,39 @@ def test_random_networks_equal_the_simulator(seed: int) -> None:
 @pytest.mark.sweep
 def test_many_random_networks_equal_the_simulator() -> None:
     assert sum(assert_equal(seed, 3) for seed in range(1000, 1150)) > 400
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_branches_equal_the_simulator(seed: int) -> None:
+    """Sums, merged with a convolution or not, and concatenations: every byte."""
+    network, samples = trained(seed, Branches)
+    assert comparing.compare("net", network, samples[:3])[1] >= 2
+
+
+@pytest.mark.sweep
+def test_many_random_branches_equal_the_simulator() -> None:
+    """Of some that were drawn, a sum is never above zero, which is said."""
+    joined = 0
+    for seed in range(1000, 1100):
+        try:
+            network, samples = trained(seed, Branches)
+        except LatheError as error:
+            assert "no results were seen" in str(error)
+            continue
+        comparing.compare("net", network, samples[:2])
+        joined += sum(isinstance(module, kpu.Add | kpu.Concat) for module in network.modules())
+    assert joined > 150
+
+
+def test_a_residual_network_is_saved_and_loaded(tmp_path: Path) -> None:
+    network, samples = trained(3, Branches)
+    models.save(tmp_path / "net.pth.tar", network, "net", 0, {})
+    again = Branches(np.random.default_rng(3))
+    exporting.link(again)
+    models.load(tmp_path / "net.pth.tar", again)
+    first, second = (comparing.outputs_of(one, samples) for one in (network, again))
+    assert list(first) == list(second)
+    assert all(np.array_equal(first[name], second[name]) for name in first)
 
 
 def test_a_difference_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,6 +175,21 @@ class Summed(Net):
         return values + values
 
 
+class Joining(nn.Module):
+    """Two convolutions, and layers that read some of the samples (0), the convolutions (1, 2) and each other."""
+
+    def __init__(self, *joined: Any) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList([kpu.Conv2d(1, 4), kpu.Conv2d(1, 4)])
+        self.joined, self.sources = nn.ModuleList(joined[::2]), joined[1::2]
+
+    def forward(self, values: torch.Tensor) -> torch.Tensor:
+        made = [values, *(layer(values) for layer in self.layers)]
+        for layer, sources in zip(self.joined, self.sources, strict=True):
+            made.append(layer(*(made[place] for place in sources)))
+        return made[-1]
+
+
 MISTAKES = {
     "`kernel_size` cannot be 5": lambda: kpu.Conv2d(1, 4, 5),
     "`stride` cannot be 3": lambda: kpu.Conv2d(1, 4, stride=3),
@@ -152,6 +201,15 @@ MISTAKES = {
     "the K210 has no layer Softmax": lambda: exporting.link(Net(kpu.Conv2d(1, 4), nn.Softmax(1))),
     "the network calls 'add' outside of a layer": lambda: exporting.link(Summed(kpu.Conv2d(1, 4))),
     "a layer of the KPU reads floats": lambda: exporting.link(Net(kpu.GlobalAverage(), kpu.Conv2d(1, 4))),
+    "a layer Add reads 2 results": lambda: exporting.link(Joining(kpu.Add(), (1, 1))),
+    "a layer Concat reads 2 results": lambda: exporting.link(Joining(kpu.Concat(), (0, 1))),
+    "a layer Concat reads 1 results": lambda: exporting.link(Joining(kpu.Concat(), (1,))),
+    "two layers Add of the same results": lambda: exporting.link(Joining(kpu.Add(), (1, 2), kpu.Add(), (2, 1))),
+    "two layers Concat of the same results": lambda: exporting.link(
+        Joining(kpu.Concat(), (1, 2), kpu.Concat(), (1, 2))
+    ),
+    "a concatenation reads another": lambda: exporting.link(Joining(kpu.Concat(), (1, 2), kpu.Concat(), (3, 1))),
+    "`activation` of a sum cannot be 'tanh'": lambda: kpu.Add("tanh"),
     "weights of 4 bits": lambda: kpu.Conv2d(1, 4).quantise(4),
     "no results were seen": lambda: kpu.Conv2d(1, 4).quantise(8),
     "the weights are floats": lambda: exporting.weight_bits(Net(kpu.Conv2d(1, 4))),

@@ -264,7 +264,7 @@ class _Generating:
         if y is None:
             raise UnknownRangeError(job.node.outputs[0].name)
         residual = known(self._program.tensors[job.b])
-        low, high = sums.reach(job, y)
+        low, high = sums.reach(job.functions, y)
         return bytes_between(low - residual.high, high - residual.low)
 
     def _tensor(self, value: Value) -> Tensor:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from buildtool.ir.operator import Array
 from buildtool.targets.k210.format import cpu_layers as cpu
 from buildtool.targets.k210.format.layer import MAIN_MEMORY_OUTPUT as TO_MAIN
+from buildtool.targets.k210.generation.activation import Function
 from buildtool.targets.k210.generation.forms import Program, Tensor, known
 from buildtool.targets.k210.generation.jobs import OnCpu
 from buildtool.targets.k210.generation.memory import Buffer
@@ -24,13 +28,13 @@ def add(program: Program, job: OnCpu) -> None:
         program.step(_once(one, other), [target], lambda at: cpu.Add(TO_MAIN, at[one], at[other], at[target], y.count))
         y.floats = target
         return
-    sums = y if _cuts_only(job, known(y)) else _before(program, a, b, y)
+    sums = y if cuts_only(job.functions, known(y)) else _before(program, a, b, y)
     one, other, target = program.bytes_of(a), program.bytes_of(b), program.buffer(sums)
-    factors = _factors(known(a), known(b), known(sums))
+    found = factors(known(a), known(b), known(sums))
     program.step(
         _once(one, other),
         [target],
-        lambda at: cpu.QAdd(TO_MAIN, at[one], at[other], at[target], y.count, *factors),
+        lambda at: cpu.QAdd(TO_MAIN, at[one], at[other], at[target], y.count, *found),
     )
     sums.bytes = target
     if sums is not y:
@@ -52,29 +56,35 @@ def _before(program: Program, a: Tensor, b: Tensor, y: Tensor) -> Tensor:
     )  # fmt: skip
 
 
-def _cuts_only(job: OnCpu, y: Bytes) -> bool:
+def cuts_only(functions: Sequence[Function], y: Bytes) -> bool:
     """Whether the ends of a byte do what the activation does."""
-    if not job.functions:
+    if not functions:
         return True
-    low, high = reach(job, y)
+    low, high = reach(functions, y)
     places = np.linspace(low - y.scale * 300, high + y.scale * 300, _SAMPLES)
-    return bool((y.stored(job.function(places)) == y.stored(places)).all())
+    return bool((y.stored(_applied(functions, places)) == y.stored(places)).all())
 
 
-def reach(job: OnCpu, y: Bytes) -> tuple[float, float]:
+def reach(functions: Sequence[Function], y: Bytes) -> tuple[float, float]:
     """Between which sums the result changes: those below and above give the first and the last byte that there is."""
-    if not job.functions:
+    if not functions:
         return y.low, y.high
     most = 4 * max(abs(y.low), abs(y.high), y.scale) + 8
     places = np.linspace(-most, most, _SAMPLES)
-    results = y.stored(job.function(places))
+    results = y.stored(_applied(functions, places))
     changed = np.flatnonzero((results != results[0]) & (results != results[-1]))
     if not len(changed):
         return y.low, y.high
     return float(places[max(int(changed[0]) - 1, 0)]), float(places[min(int(changed[-1]) + 1, len(places) - 1)])
 
 
-def _factors(a: Bytes, b: Bytes, y: Bytes) -> tuple[int, ...]:
+def _applied(functions: Sequence[Function], values: Array) -> Array:
+    for one in functions:
+        values = one(values)
+    return values
+
+
+def factors(a: Bytes, b: Bytes, y: Bytes) -> tuple[int, ...]:
     """Offsets, factors and shifts. The zero point of the result is a part of the offsets in front: so no sum is below
     zero but those that end as 0, as the shift behind rounds others wrongly."""
     ratios = a.scale / y.scale, b.scale / y.scale
