@@ -192,27 +192,39 @@ DwByteLine LineAt(const DwBytes3x3State& state, const RunContext& context, int64
   return line;
 }
 
-template <typename Blocks>
-__attribute__((cold)) Code PrepareDwBytes3x3(PrepareContext& context) {
-  DwBytes3x3State& state = *static_cast<DwBytes3x3State*>(context.state());
-  LATHE_TRY(ReadDwBytes(context, &state.node));
-  const DwByteState& node = state.node;
+// What the node says, and a pixel outside of the image.
+__attribute__((cold)) Code ReadDwBytes3x3(PrepareContext& context, DwBytes3x3State* state) {
+  LATHE_TRY(ReadDwBytes(context, &state->node));
+  const DwByteState& node = state->node;
   for (int axis = 0; axis < 2; ++axis) {
     if (node.window.kernel[axis] != 3 || node.window.dilations[axis] != 1 || node.window.strides[axis] > 2 ||
         node.window.strides[0] != node.window.strides[1] || node.multiplier != 1)
       return context.Fail(Code::kUnsupported, "this kernel has other windows");
   }
+  int8_t* outside = nullptr;
+  LATHE_TRY(AllocateArray(context, node.channels, &outside));
+  memset(outside, node.x_zero, static_cast<size_t>(node.channels));
+  state->outside = outside;
+  return Code::kOk;
+}
+
+template <typename Blocks>
+__attribute__((cold)) Code PackDwBytes3x3(PrepareContext& context, DwBytes3x3State* state) {
+  const DwByteState& node = state->node;
   const int64_t blocks = Blocks::Count(node.channels);
   char* packed = nullptr;
-  int8_t* outside = nullptr;
   LATHE_TRY(AllocateArray(context, blocks * Blocks::kBytes, &packed));
-  LATHE_TRY(AllocateArray(context, node.channels, &outside));
   for (int64_t i = 0; i < blocks; ++i)
     PackBlock(node, Blocks::At(node.channels, i), Blocks::kOffset, packed + i * Blocks::kBytes);
-  memset(outside, node.x_zero, static_cast<size_t>(node.channels));
-  state.packed = packed;
-  state.outside = outside;
+  state->packed = packed;
   return Code::kOk;
+}
+
+template <typename Blocks>
+__attribute__((cold)) Code PrepareDwBytes3x3(PrepareContext& context) {
+  DwBytes3x3State& state = *static_cast<DwBytes3x3State*>(context.state());
+  LATHE_TRY(ReadDwBytes3x3(context, &state));
+  return PackDwBytes3x3<Blocks>(context, &state);
 }
 
 template <typename Blocks>
