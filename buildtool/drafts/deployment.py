@@ -212,8 +212,9 @@ def _runtime_lines(entry: str, graph: Graph, draft: _Draft) -> list[str]:
             ),
         ]
     quantised = ["    quantize: 1"] if _stores_few_bits(graph) else []
-    remark = "  # weights in 16 bits, computed in 32; fp32_fp32 stores 32" if draft.data_type == "fp16_fp32" else ""
-    return ["    runtime: cpu", f"    data_type: {draft.data_type}{remark if not quantised else ''}", *quantised]
+    halves = draft.data_type == "fp16_fp32" and not quantised
+    remark = "  # weights in 16 bits, computed in 32; fp32_fp32 stores 32" if halves else ""
+    return ["    runtime: cpu", f"    data_type: {draft.data_type}{remark}", *quantised]
 
 
 def _stores_few_bits(graph: Graph) -> bool:

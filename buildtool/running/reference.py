@@ -61,8 +61,9 @@ class OnnxruntimeReference:
         self._outputs = outputs
         self._file = model_file
         names = [spec.source_name or spec.name for spec in outputs]
-        self._sigmoids = _sigmoids(model_file, names)
-        self._session = _onnxruntime_session(model_file, [self._sigmoids.get(name, name) for name in names])
+        loaded = _loaded(model_file)
+        self._sigmoids = {} if loaded.ByteSize() > _MOST_REWRITTEN or _is_split(loaded) else _sigmoids(loaded, names)
+        self._session = _onnxruntime_session(model_file, loaded, [self._sigmoids.get(name, name) for name in names])
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         feeds = {spec.source_name or spec.name: to_source(inputs[spec.name], spec) for spec in self._inputs}
@@ -74,7 +75,9 @@ class OnnxruntimeReference:
             results = self._session.run([self._sigmoids.get(name, name) for name in names], feeds)
         except Exception as problem:  # onnxruntime's own classes have no common base of its own
             raise _refusal(problem, self._file, _GIVE_INPUTS) from problem
-        arrays = [_sigmoid(x) if name in self._sigmoids else x for name, x in zip(names, results, strict=True)]
+        arrays = [
+            _sigmoid(x) if name in self._sigmoids else np.asarray(x) for name, x in zip(names, results, strict=True)
+        ]
         return {spec.name: from_source(array, spec) for spec, array in zip(self._outputs, arrays, strict=True)}
 
 
@@ -124,7 +127,19 @@ def from_source(array: Array, spec: TensorSpec) -> Array:
     return np.ascontiguousarray(array.transpose(perm)) if perm else array
 
 
-def _onnxruntime_session(model_file: Path, outputs: Sequence[str]) -> Any:
+def _loaded(model_file: Path) -> Any:
+    """The model without what is in other files."""
+    import onnx
+
+    return onnx.load(model_file, load_external_data=False)
+
+
+def _is_split(model: Any) -> bool:
+    """Whether some of its weights are in other files."""
+    return any(tensor.data_location == tensor.EXTERNAL for tensor in model.graph.initializer)
+
+
+def _onnxruntime_session(model_file: Path, loaded: Any, outputs: Sequence[str]) -> Any:
     """A session that gives these outputs, inner tensors among them."""
     import onnx
     import onnxruntime
@@ -134,34 +149,24 @@ def _onnxruntime_session(model_file: Path, outputs: Sequence[str]) -> Any:
     options.intra_op_num_threads = 1  # results that do not depend on the machine
     options.add_session_config_entry(*EXACT_INTEGERS)
     model: Any = str(model_file)
-    loaded = onnx.load(model_file, load_external_data=False)
     declared = {item.name for item in loaded.graph.output}
-    inner = [name for name in outputs if name not in declared]
+    inner = [name for name in dict.fromkeys(outputs) if name not in declared]
     if inner:
-        loaded = onnx.load(model_file)
-        loaded.graph.output.extend(onnx.ValueInfoProto(name=name) for name in inner)
-        model = loaded.SerializeToString()
+        whole = onnx.load(model_file)
+        whole.graph.output.extend(onnx.ValueInfoProto(name=name) for name in inner)
+        model = whole.SerializeToString()
     try:
         return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     except Exception as problem:  # onnxruntime's own classes have no common base of its own
         raise _refusal(problem, model_file) from problem
 
 
-def _sigmoids(model_file: Path, outputs: Sequence[str]) -> Mapping[str, str]:
+def _sigmoids(model: Any, outputs: Sequence[str]) -> Mapping[str, str]:
     """Outputs that are sigmoids, and of what. onnxruntime computes these in steps of 6e-8: where an image shows nothing
     of what a network looks for, all that it gives is smaller than that."""
-    import onnx
-
-    if model_file.stat().st_size > _MOST_REWRITTEN:
-        return {}
-    graph = onnx.load(model_file, load_external_data=False).graph
-    known = {initializer.data_location for initializer in graph.initializer}
-    if onnx.TensorProto.EXTERNAL in known:
-        return {}
-    makers = {name: node for node in graph.node for name in node.output}
+    makers = {name: node for node in model.graph.node for name in node.output}
     found = {name: makers[name].input[0] for name in outputs if name in makers and makers[name].op_type == "Sigmoid"}
-    inputs = {item.name for item in graph.input} | {item.name for item in graph.initializer}
-    return {name: source for name, source in found.items() if source not in inputs}
+    return {name: source for name, source in found.items() if source in makers}
 
 
 def _sigmoid(x: Any) -> Array:

@@ -55,7 +55,12 @@ __all__ = [
 Array = npt.NDArray[Any]
 
 
-class TargetType(enum.IntEnum):
+class _Named(enum.IntEnum):
+    def __str__(self) -> str:
+        return f"{type(self).__name__}.{self.name}"
+
+
+class TargetType(_Named):
     """Devices; those that Lathe has no target for are names."""
 
     Unk = 0
@@ -73,11 +78,8 @@ class TargetType(enum.IntEnum):
     RKNPU = 12
     APU = 13
 
-    def __str__(self) -> str:
-        return f"TargetType.{self.name}"
 
-
-class PrecisionType(enum.IntEnum):
+class PrecisionType(_Named):
     """Types of elements."""
 
     Unk = 0
@@ -92,18 +94,12 @@ class PrecisionType(enum.IntEnum):
     UINT8 = 9
     FP64 = 10
 
-    def __str__(self) -> str:
-        return f"PrecisionType.{self.name}"
 
-
-class DataLayoutType(enum.IntEnum):
+class DataLayoutType(_Named):
     Unk = 0
     NCHW = 1
     Any = 2
     NHWC = 3
-
-    def __str__(self) -> str:
-        return f"DataLayoutType.{self.name}"
 
 
 class PowerMode(enum.IntEnum):
