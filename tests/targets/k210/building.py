@@ -61,9 +61,9 @@ def ranges(file: Path, samples: int = 4, given: Sequence[Mapping[str, Array]] = 
 
 def described(files: Mapping[str, Path], folder: Path, known: bool = True, samples: int = 4) -> Path:
     """A deployment file for these models; `known`: with ranges beside it."""
-    text = deployment.write(list(files.values()), relative_to=folder, library_name="nets")
+    text = deployment.write(list(files.values()), relative_to=folder, library_name="nets", data_type="fp32_fp32")
     text = text.replace("target_abis: [host]", "target_abis: [k210]")
-    parts = text.split("    runtime: cpu\n    data_type: fp16_fp32\n")
+    parts = text.split("    runtime: cpu\n    data_type: fp32_fp32\n")
     assert len(parts) == len(files) + 1
     made = parts[0]
     for name, part in zip(files, parts[1:], strict=True):
