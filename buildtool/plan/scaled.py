@@ -7,7 +7,7 @@ library computes with the products of numbers and scales, in single precision, a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -20,6 +20,7 @@ from buildtool.ir.types import DType
 
 LEAST = 1024  # numbers: smaller constants stay as they are
 _BLOCK = 32  # numbers of 4 bits that have one scale
+_PIECE = 1 << 18  # numbers that are exact at a time
 _F16_RANGE = (2.0**-14, 65504.0)  # of its normal numbers
 
 
@@ -73,6 +74,45 @@ class Scaled:
     scales: Array
 
 
+@dataclass(frozen=True)
+class _Piece:
+    """Whole blocks of a constant, by their places along its three axes."""
+
+    numbers: tuple[slice, slice, slice]
+    scales: tuple[slice, slice, slice]
+
+    def blocks(self, whole: Array, view: View) -> Array:
+        """[outer, blocks, block, width] in double precision; zeros stand where the last block ends early."""
+        found = np.asarray(whole[self.numbers], np.float64)
+        outer, depth, width = found.shape
+        blocks = -(-depth // view.block)
+        if depth < blocks * view.block:
+            padded = np.zeros((outer, blocks * view.block, width))
+            padded[:, :depth] = found
+            found = padded
+        return found.reshape(outer, blocks, view.block, width)
+
+
+def _pieces(view: View) -> Iterator[_Piece]:
+    """A constant in pieces of about `_PIECE` numbers. A piece of one column is cut from nothing wider: sums along the
+    depth of it would be in another order.
+    """
+    wide = max(_PIECE // view.block, 2)
+    deep = max(_PIECE // (view.block * min(wide, view.width)), 1)
+    high = max(deep // view.blocks, 1)
+    starts = list(range(0, view.width, wide))
+    if len(starts) > 1 and view.width - starts[-1] == 1:
+        starts.pop()
+    columns = [slice(start, end) for start, end in zip(starts, [*starts[1:], view.width], strict=True)]
+    for outer in range(0, view.outer, high):
+        rows = slice(outer, min(outer + high, view.outer))
+        for block in range(0, view.blocks, deep):
+            end = min(block + deep, view.blocks)
+            depth = slice(block * view.block, min(end * view.block, view.depth))
+            for column in columns:
+                yield _Piece((rows, depth, column), (rows, slice(block, end), column))
+
+
 def chosen(graph: Graph, word: str) -> dict[Value, Weights]:
     """The constants that are stored as scaled numbers where `quantize_large_weights` says `word` (empty: none)."""
     if not word:
@@ -101,18 +141,30 @@ def of_packed(weights: Weights, packing: str, shape: tuple[int, ...]) -> Weights
 
 
 def reduced(array: Array, weights: Weights) -> Scaled:
-    """The numbers and scales of a constant, which is finite."""
+    """The numbers and scales of a constant, which is finite. The exact numbers that they come from are made for a piece
+    of it at a time: double precision of a whole layer takes many times the memory of the layer.
+    """
     view, form = weights.view, weights.form
-    exact = np.zeros((view.outer, view.blocks * view.block, view.width))
-    exact[:, : view.depth] = np.asarray(array, np.float64).reshape(view.outer, view.depth, view.width)
-    blocks = exact.reshape(view.outer, view.blocks, view.block, view.width)
-    scales = _fitted_scales(blocks) if form.storage is DType.U8 else _scales(np.abs(blocks).max(axis=2), form.high)
-    numbers = _numbers(blocks, scales, form).reshape(exact.shape)[:, : view.depth]
+    whole = array.reshape(view.outer, view.depth, view.width)
+    largest = np.zeros(view.scales)
+    for piece in _pieces(view):
+        largest[piece.scales] = np.abs(piece.blocks(whole, view)).max(axis=2)
+    scales = _fitted_scales(whole, view, largest) if form.storage is DType.U8 else _scales(largest, form.high)
+    kind = np.dtype(np.int8) if form.storage is DType.U8 else form.storage.numpy.newbyteorder("<")
+    numbers = np.empty(whole.shape, kind)
+    for piece in _pieces(view):
+        found = _numbers(piece.blocks(whole, view), scales[piece.scales], form)
+        target = numbers[piece.numbers]
+        outer, depth, width = target.shape
+        target[...] = found.reshape(outer, -1, width)[:, :depth]
     if form.storage is not DType.U8:
-        return Scaled(np.ascontiguousarray(numbers, form.storage.numpy.newbyteorder("<")).tobytes(), scales)
-    nibbles = numbers.astype(np.int8).view(np.uint8).ravel() & 15
-    nibbles = np.append(nibbles, np.zeros(nibbles.size % 2, np.uint8))
-    return Scaled((nibbles[::2] | nibbles[1::2] << 4).tobytes(), scales)
+        return Scaled(numbers.tobytes(), scales)
+    nibbles = numbers.view(np.uint8).reshape(-1)
+    nibbles &= 15
+    pairs = np.zeros((nibbles.size + 1) // 2, np.uint8)
+    pairs[: nibbles.size // 2] = nibbles[1::2] << 4
+    pairs |= nibbles[::2]
+    return Scaled(pairs.tobytes(), scales)
 
 
 def expanded(numbers: bytes, scales: Array, weights: Weights) -> Array:
@@ -120,14 +172,21 @@ def expanded(numbers: bytes, scales: Array, weights: Weights) -> Array:
     view, form = weights.view, weights.form
     if form.storage is DType.U8:
         pairs = np.frombuffer(numbers, np.uint8)
-        flat = np.stack([pairs & 15, pairs >> 4], axis=1).ravel()[: view.count]
-        whole = (flat ^ 8).astype(np.float32) - 8
+        flat = np.empty(pairs.size * 2, np.int8)
+        flat[::2], flat[1::2] = pairs & 15, pairs >> 4
+        flat ^= 8
+        flat -= 8
+        stored = flat[: view.count]
     else:
-        whole = np.frombuffer(numbers, form.storage.numpy.newbyteorder("<")).astype(np.float32)
-    each = np.repeat(scales.reshape(view.scales).astype(np.float32), view.block, axis=1)[:, : view.depth]
+        stored = np.frombuffer(numbers, form.storage.numpy.newbyteorder("<"))
+    whole = stored.reshape(view.outer, view.depth, view.width)
+    result = np.empty(whole.shape, np.float32)
     with np.errstate(all="ignore"):  # of a file that somebody spoilt
-        result: Array = (whole.reshape(view.outer, view.depth, view.width) * each).ravel()
-    return result
+        for piece in _pieces(view):
+            each = scales.reshape(view.scales)[piece.scales].astype(np.float32)
+            each = np.repeat(each, view.block, axis=1)[:, : result[piece.numbers].shape[1]]
+            np.multiply(whole[piece.numbers].astype(np.float32), each, out=result[piece.numbers])
+    return result.ravel()
 
 
 def number_bytes(storage: DType, count: int) -> int:
@@ -213,28 +272,38 @@ def _scales(largest: Array, high: int) -> Array:
     return np.where(over, np.nextafter(scales, np.float32(0)), scales)
 
 
-def _fitted_scales(blocks: Array) -> Array:
+def _fitted_scales(whole: Array, view: View, largest: Array) -> Array:
     """The scales of blocks in 4 bits that lose least, squared: to cut off the largest number often pays."""
-    largest = np.abs(blocks).max(axis=2)
     form = FORMS["int4"]
-    best, least = np.zeros(largest.shape, np.float32), np.full(largest.shape, np.inf)
-    for reach in np.linspace(1.0, 0.7, 13):
-        scales = _rounded(_scales(largest * reach, form.high))
-        with np.errstate(over="ignore"):
-            products = _numbers(blocks, scales, form).astype(np.float32) * scales[:, :, None]
-        error = ((products - blocks) ** 2).sum(axis=2)
-        best, least = np.where(error < least, scales, best), np.minimum(error, least)
+    reaches = np.linspace(1.0, 0.7, 13)
+    halved = [_fit_halves(_scales(largest * reach, form.high)) for reach in reaches]  # all scales of a constant do
+    best = np.zeros(largest.shape, np.float32)
+    for piece in _pieces(view):
+        blocks = piece.blocks(whole, view)
+        best[piece.scales] = _best_of(blocks, largest[piece.scales], reaches, halved)
     with np.errstate(over="ignore"):
         halves = best.astype(np.float16)
     return halves if np.array_equal(halves.astype(np.float32), best) else best
 
 
-def _rounded(scales: Array) -> Array:
-    """To half precision if that holds all of them as normal numbers, else as they are."""
+def _best_of(blocks: Array, largest: Array, reaches: Array, halved: Sequence[bool]) -> Array:
+    form = FORMS["int4"]
+    best, least = np.zeros(largest.shape, np.float32), np.full(largest.shape, np.inf)
+    for reach, half in zip(reaches, halved, strict=True):
+        scales = _scales(largest * reach, form.high)
+        if half:
+            scales = scales.astype(np.float16).astype(np.float32)
+        with np.errstate(over="ignore"):
+            products = _numbers(blocks, scales, form).astype(np.float32) * scales[:, :, None]
+        error = ((products - blocks) ** 2).sum(axis=2)
+        best, least = np.where(error < least, scales, best), np.minimum(error, least)
+    return best
+
+
+def _fit_halves(scales: Array) -> bool:
+    """Whether half precision holds all of them as normal numbers."""
     used = scales[scales > 0]
-    if used.size and not (_F16_RANGE[0] <= used.min() and used.max() <= _F16_RANGE[1]):
-        return scales
-    return scales.astype(np.float16).astype(np.float32)
+    return not used.size or bool(_F16_RANGE[0] <= used.min() and used.max() <= _F16_RANGE[1])
 
 
 def _numbers(blocks: Array, scales: Array, form: Form) -> Array:

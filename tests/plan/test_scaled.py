@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,36 @@ def test_numbers_and_scales_stand_for_their_products(view: View, word: str) -> N
         assert (error**2).mean() <= 0.5 * (step**2).mean()
     else:
         assert (error <= 0.5001 * step).all()
+
+
+@pytest.mark.parametrize("word", FORMS)
+@pytest.mark.parametrize("view", VIEWS, ids=str)
+def test_pieces_of_a_constant_make_the_same_numbers(view: View, word: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    weights, array = Weights(view, FORMS[word]), _drawn(view)
+    whole = scaled.reduced(array, weights)
+    expanded = scaled.expanded(whole.numbers, whole.scales, weights)
+    for numbers in (1, 100, 1000):
+        monkeypatch.setattr(scaled, "_PIECE", numbers)
+        pieces = scaled.reduced(array, weights)
+        assert pieces.numbers == whole.numbers
+        np.testing.assert_array_equal(pieces.scales, whole.scales, strict=True)
+        np.testing.assert_array_equal(scaled.expanded(pieces.numbers, pieces.scales, weights), expanded)
+
+
+@pytest.mark.parametrize("word", FORMS)
+def test_a_layer_is_reduced_in_less_memory_than_it_takes(word: str) -> None:
+    """In bytes of the layer: 8 times of it, and more, where all of it is in double precision."""
+    view = View(1, 2048, 2048, 32 if word == "int4" else 2048)
+    weights, array = Weights(view, FORMS[word]), np.ones((view.depth, view.width), np.float32)
+    tracemalloc.start()
+    stored = scaled.reduced(array, weights)
+    _, reducing = tracemalloc.get_traced_memory()
+    tracemalloc.reset_peak()
+    scaled.expanded(stored.numbers, stored.scales, weights)
+    _, expanding = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert reducing < 1.8 * array.nbytes, reducing / array.nbytes
+    assert expanding < 2.2 * array.nbytes, expanding / array.nbytes  # what is stored, and the result
 
 
 @pytest.mark.parametrize("word", ["int8", "int16"])
