@@ -58,12 +58,3 @@ ROOMS: dict[str, Room] = {
         *(Room(f"native/ops/{name}", (f"native/ops/{name}/*.cc",), operator=name) for name in FAMILIES),
     )
 }
-
-
-def near(room: Room, file: Path, root: Path) -> list[str]:
-    """The tests of a room that name a source, by their own name or in their text; they are run first."""
-    stem = file.stem
-    found = [test for folder in room.tests for test in sorted((root / folder).rglob("test_*.py"))]
-    own = [test for test in found if test.stem in (f"test_{stem}", f"test_{stem}_handlers")]
-    naming = [test for test in found if test not in own and stem in test.read_text(encoding="utf-8")]
-    return [str(test.relative_to(root)) for test in (*own, *naming)]

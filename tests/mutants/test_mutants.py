@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ast
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.mutants import native_source, python_source
-from tests.mutants.rooms import ROOMS, near
+from tests.mutants.covering import Covering
+from tests.mutants.rooms import ROOMS
 
 ROOT = Path(__file__).resolve().parents[2]
 _PYTHON = '''"""A module."""
@@ -101,7 +105,38 @@ def test_every_room_has_sources_and_tests() -> None:
     for room in ROOMS.values():
         assert room.files(ROOT), room.name
         assert all((ROOT / folder).is_dir() for folder in room.tests)
-    assert (
-        near(ROOMS["passes"], ROOT / "buildtool" / "passes" / "fold_pads.py", ROOT)[0]
-        == "tests/passes/test_fold_pads.py"
-    )
+
+
+_TESTED = """def first(x):
+    if x:
+        return (
+            1 +
+            x)
+    return 0
+"""
+_TESTS = """import pytest, tested
+
+@pytest.mark.parametrize("x", range(100))
+def test_many(x):
+    assert tested.first(x) == (1 + x if x else 0)
+
+def test_zero():
+    assert tested.first(0) == 0
+"""
+
+
+def test_tests_that_execute_a_line_are_found(tmp_path: Path) -> None:
+    source = tmp_path / "tested.py"
+    source.write_text(_TESTED)
+    (tmp_path / "test_tested.py").write_text(_TESTS)
+    data = tmp_path / "coverage"
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--cov=tested", "--cov-context=test"]
+    environment = {**os.environ, "COVERAGE_FILE": str(data), "PYTHONPATH": str(tmp_path)}
+    subprocess.run([*command, "--cov-report="], cwd=tmp_path, env=environment, check=True, capture_output=True)
+    covering = Covering(data)
+    assert set(covering.tests(source, _TESTED, 6)) == {"test_tested.py::test_many[0]", "test_tested.py::test_zero"}
+    for line in (3, 4, 5):
+        spread = covering.tests(source, _TESTED, line)
+        assert 20 <= len(spread) <= 40
+        assert not {"test_tested.py::test_many[0]", "test_tested.py::test_zero"} & set(spread)
+    assert Covering(data).tests(tmp_path / "other.py", _TESTED, 6) == []
