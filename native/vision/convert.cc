@@ -42,8 +42,11 @@ void PixelsToPixels(const Image& from, const Image& to) {
   const int channels = ChannelsOf(from.pixels), made = ChannelsOf(to.pixels);
   const bool blue_first = BlueFirst(from.pixels);
   const bool swapped = channels != 1 && made != 1 && blue_first != BlueFirst(to.pixels);
-  const size_t width = static_cast<size_t>(from.width);
-  for (int y = 0; y < from.height; ++y) {
+  // Rows with nothing in between are one.
+  const auto is_joined = [](const Image& image) { return image.planes[0].stride == image.planes[0].row_bytes(); };
+  const bool at_once = is_joined(from) && is_joined(to);
+  const size_t width = static_cast<size_t>(from.width) * static_cast<size_t>(at_once ? from.height : 1);
+  for (int y = 0; y < (at_once ? 1 : from.height); ++y) {
     if (made == 1 && channels != 1) {
       gray_pixels.of(set)(from.planes[0].row(y), width, channels, blue_first, to.planes[0].row(y));
     } else {

@@ -15,18 +15,63 @@ inline void CopyPixel(const uint8_t* from, uint8_t* to) {
   for (int c = 0; c < pixel; ++c) to[c] = from[c];
 }
 
+#if defined(__ARM_NEON)
+
+// Whole vectors of pixels of three bytes, from the last one on; returns how many pixels they are.
+inline size_t MirroredThirds(const uint8_t* source, size_t width, uint8_t* target) {
+  const size_t count = width / kBytes * kBytes;
+  if (count == 0) return 0;
+  const uint8_t* from = source + width * 3;
+  uint8_t* const end = target + count * 3;
+#if defined(__aarch64__)
+  // Compilers up to GCC 13 move registers between ld3 and st3.
+  const auto mirror = [&,
+                       order = Backwards(vcombine_u8(vcreate_u8(0x0706050403020100), vcreate_u8(0x0f0e0d0c0b0a0908)))] {
+    asm volatile(
+        "ld3 {v0.16b-v2.16b}, [%0], %3\n\ttbl v0.16b, {v0.16b}, %2.16b\n\ttbl v1.16b, {v1.16b}, %2.16b\n\t"
+        "tbl v2.16b, {v2.16b}, %2.16b\n\tst3 {v0.16b-v2.16b}, [%1], #48"
+        : "+r"(from), "+r"(target)
+        : "w"(order), "r"(ptrdiff_t{-48})
+        : "v0", "v1", "v2", "memory");
+  };
+  from -= 48;
+  if (count % (2 * kBytes) != 0) mirror();
+  while (target != end) {
+    mirror();
+    mirror();
+  }
+#else
+  while (target != end) {
+    from -= kBytes * 3;
+    ByteVector a, b, c;
+    Load3(from, &a, &b, &c);
+    Store3(target, Backwards(a), Backwards(b), Backwards(c));
+    target += kBytes * 3;
+  }
+#endif
+  return count;
+}
+
+#endif
+
 template <int pixel>
 void MirrorRow(const uint8_t* source, size_t width, uint8_t* target) {
   size_t i = 0;
 #if defined(LATHE_VISION_BYTES)
   if (pixel != 3) {
-    constexpr size_t step = kBytes / pixel;
-    for (; i + 2 * step <= width; i += 2 * step) {
-      const uint8_t* const end = source + (width - i) * pixel;
-      const ByteVector first = Reversed<pixel>(end - kBytes), second = Reversed<pixel>(end - 2 * kBytes);
-      StoreVector(target + i * pixel, first);
-      StoreVector(target + i * pixel + kBytes, second);
+    constexpr size_t step = kBytes / pixel, many = kBytes == 16 ? 8 : 2;
+    const uint8_t* end = source + width * pixel;
+    uint8_t* to = target;
+    uint8_t* const last = target + width / (many * step) * many * kBytes;
+    for (; to != last; to += many * kBytes) {
+      end -= many * kBytes;
+      ByteVector x[many];
+#pragma GCC unroll 8
+      for (size_t k = 0; k < many; ++k) x[k] = Reversed<pixel>(end + (many - 1 - k) * kBytes);
+#pragma GCC unroll 8
+      for (size_t k = 0; k < many; ++k) StoreVector(to + k * kBytes, x[k]);
     }
+    i = width / (many * step) * many * step;
     for (; i + step <= width; i += step) {
       StoreVector(target + i * pixel, Reversed<pixel>(source + (width - i) * pixel - kBytes));
     }
@@ -40,23 +85,18 @@ void MirrorRow(const uint8_t* source, size_t width, uint8_t* target) {
       Put(target + i * 3, _mm_shuffle_epi8(Bytes(source + (width - 5 - i) * 3 - 1), order));
       i += 5;
     };
-    // All bytes are reversed, and with them those of each pixel.
+    // The halves change places, too.
     for (size_t at = width & ~size_t{31}; at > 0; at -= 32, i += 32) {
       uint8_t* const to = target + (at - 32) * 3;
-      const SwappedPixels made(source + (width - at) * 3);
-      const __m256i x = Backwards(made.x), y = Backwards(made.y), z = Backwards(made.z);
-      StoreVector(to + 64, _mm256_permute2x128_si256(y, x, 0x20));
-      StoreVector(to + 32, _mm256_permute2x128_si256(x, z, 0x21));
-      StoreVector(to, _mm256_permute2x128_si256(z, y, 0x31));
+      const ReorderedThirds<true> made(source + (width - at) * 3);
+      PutLanes(to + 80, to + 32, made.z);
+      PutLanes(to + 64, to + 16, made.y);
+      PutLanes(to + 48, to, made.x);
     }
     while (i + 6 <= width) five();
   }
 #elif defined(__ARM_NEON)
-  for (; pixel == 3 && i + kBytes <= width; i += kBytes) {
-    ByteVector a, b, c;
-    Load3(source + (width - i - kBytes) * 3, &a, &b, &c);
-    Store3(target + i * 3, Backwards(a), Backwards(b), Backwards(c));
-  }
+  if (pixel == 3) i = MirroredThirds(source, width, target);
 #endif
   for (; i < width; ++i) CopyPixel<pixel>(source + (width - 1 - i) * pixel, target + i * pixel);
 }

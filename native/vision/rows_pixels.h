@@ -41,20 +41,38 @@ size_t Reordered(const uint8_t* source, size_t width, uint8_t* target) {
 
 #if defined(__AVX2__)
 
-// 32 pixels of three bytes whose first and third byte change places: 16 bytes of each half in each of three vectors.
-struct SwappedPixels {
+// Bytes of 16 that each of three vectors takes from the three: 16 pixels of three bytes with their first and third byte
+// in each other's place, or in the opposite order.
+struct ThirdsOrder {
+  int8_t of[3][3][16];
+
+  constexpr explicit ThirdsOrder(bool mirrored) : of() {
+    for (int i = 0; i < 48; ++i) {
+      const int from = mirrored ? 45 - i / 3 * 3 + i % 3 : i + 2 - i % 3 * 2;
+      for (int k = 0; k < 3; ++k) of[i / 16][k][i % 16] = static_cast<int8_t>(from / 16 == k ? from % 16 : -1);
+    }
+  }
+};
+
+// 32 pixels of three bytes, reordered so in each half: 16 bytes of each half in each of three vectors.
+template <bool mirrored>
+struct ReorderedThirds {
   __m256i x, y, z;
 
-  LATHE_INLINE explicit SwappedPixels(const uint8_t* from) {
+  LATHE_INLINE explicit ReorderedThirds(const uint8_t* from) {
+    alignas(16) static constexpr ThirdsOrder kOrder(mirrored);
     const __m256i a = Lanes(from, from + 48), b = Lanes(from + 16, from + 64), c = Lanes(from + 32, from + 80);
-    const __m256i second = SecondOfThree(), third = ThirdOfThree();
-    // A first byte is two bytes further on, a third one two bytes before.
-    const auto mixed = [&](__m256i base, __m256i of_second, __m256i of_third) {
-      return _mm256_blendv_epi8(_mm256_blendv_epi8(base, of_second, second), of_third, third);
+    const auto taken = [&](const __m256i& source, int to, int k) {
+      return _mm256_shuffle_epi8(source, Both(_mm_load_si128(reinterpret_cast<const __m128i*>(kOrder.of[to][k]))));
     };
-    x = mixed(_mm256_alignr_epi8(b, a, 2), a, _mm256_alignr_epi8(a, a, 14));
-    y = mixed(b, _mm256_alignr_epi8(b, a, 14), _mm256_alignr_epi8(c, b, 2));
-    z = mixed(_mm256_alignr_epi8(c, b, 14), _mm256_alignr_epi8(c, c, 2), c);
+    // Nothing of the first vector goes to the last one, or, mirrored, to the first one, and the other way round.
+    const auto ends = [&](int to, bool late) {
+      return late ? _mm256_or_si256(taken(b, to, 1), taken(c, to, 2))
+                  : _mm256_or_si256(taken(a, to, 0), taken(b, to, 1));
+    };
+    x = ends(0, mirrored);
+    y = _mm256_or_si256(_mm256_or_si256(taken(a, 1, 0), taken(b, 1, 1)), taken(c, 1, 2));
+    z = ends(2, !mirrored);
   }
 };
 
@@ -79,6 +97,30 @@ inline __m128i Packed(__m128i x) {
   return _mm_shuffle_epi8(x, _mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
 }
 
+// Pixels of four bytes as three; returns how many.
+inline size_t WithoutAlpha(const uint8_t* source, size_t width, bool swapped, uint8_t* target) {
+  constexpr char n = -1;
+  size_t i = 0;
+  const __m256i order = Both(swapped ? _mm_setr_epi8(2, 1, 0, 6, 5, 4, 10, 9, 8, 14, 13, 12, n, n, n, n)
+                                     : _mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, n, n, n, n));
+  for (; i + 32 <= width; i += 32) {
+    const uint8_t* const x = source + i * 4;
+    const auto fours = [&](int k) { return _mm256_shuffle_epi8(Lanes(x + 16 * k, x + 64 + 16 * k), order); };
+    const __m256i a = fours(0), b = fours(1), c = fours(2), d = fours(3);
+    uint8_t* const to_first = target + i * 3;
+    const auto put = [&](int k, __m256i first, __m256i second) {
+      PutLanes(to_first + 16 * k, to_first + 48 + 16 * k, _mm256_or_si256(first, second));
+    };
+    put(0, a, _mm256_slli_si256(b, 12));
+    put(1, _mm256_srli_si256(b, 4), _mm256_slli_si256(c, 8));
+    put(2, _mm256_srli_si256(c, 8), _mm256_slli_si256(d, 4));
+  }
+  for (; i + 4 <= width; i += 4) {
+    PutTwelve(target + i * 3, _mm_shuffle_epi8(Bytes(source + i * 4), _mm256_castsi256_si128(order)));
+  }
+  return i;
+}
+
 // Pixels of 3 and 4 bytes; returns how many. What is written beyond them, the next ones write again: in place they have
 // been read.
 inline size_t Permuted(const uint8_t* source, size_t width, int from, int to, bool swapped, uint8_t* target) {
@@ -92,8 +134,11 @@ inline size_t Permuted(const uint8_t* source, size_t width, int from, int to, bo
       i += 5;
     };
     for (; i + 32 <= width; i += 32) {
-      const SwappedPixels made(source + i * 3);
-      StoreThirds(target + i * 3, made.x, made.y, made.z);
+      const ReorderedThirds<false> made(source + i * 3);
+      uint8_t* const to = target + i * 3;
+      PutLanes(to, to + 48, made.x);
+      PutLanes(to + 16, to + 64, made.y);
+      PutLanes(to + 32, to + 80, made.z);
     }
     while (i + 6 <= width) five();
   } else if (from == 3) {
@@ -117,19 +162,7 @@ inline size_t Permuted(const uint8_t* source, size_t width, int from, int to, bo
       Put(target + i * 4, _mm_or_si128(pixels, _mm256_castsi256_si128(opaque)));
     }
   } else if (to == 3) {
-    const __m256i order = Both(swapped ? _mm_setr_epi8(2, 1, 0, 6, 5, 4, 10, 9, 8, 14, 13, 12, n, n, n, n)
-                                       : _mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, n, n, n, n));
-    const __m128i half = _mm256_castsi256_si128(order);
-    for (; i + 16 <= width; i += 16) {
-      const auto four = [&](int k) { return _mm_shuffle_epi8(Bytes(source + (i + 4 * k) * 4), half); };
-      const __m128i a = four(0), b = four(1), c = four(2), d = four(3);
-      Put(target + i * 3, _mm_or_si128(a, _mm_slli_si128(b, 12)));
-      Put(target + i * 3 + 16, _mm_or_si128(_mm_srli_si128(b, 4), _mm_slli_si128(c, 8)));
-      Put(target + i * 3 + 32, _mm_or_si128(_mm_srli_si128(c, 8), _mm_slli_si128(d, 4)));
-    }
-    for (; i + 4 <= width; i += 4) {
-      PutTwelve(target + i * 3, _mm_shuffle_epi8(Bytes(source + i * 4), _mm256_castsi256_si128(order)));
-    }
+    i = WithoutAlpha(source, width, swapped, target);
   } else {
     const __m256i order = Both(_mm_setr_epi8(2, 1, 0, 3, 6, 5, 4, 7, 10, 9, 8, 11, 14, 13, 12, 15));
     for (; i + 8 <= width; i += 8) {
@@ -137,6 +170,25 @@ inline size_t Permuted(const uint8_t* source, size_t width, int from, int to, bo
     }
   }
   return i;
+}
+
+#elif defined(__ARM_NEON)
+
+// Whole vectors of pixels of four bytes without the last one; returns how many pixels they are. Compilers up to GCC 13
+// move the registers of ld4 before they store them with st3.
+size_t WithoutAlpha(const uint8_t* source, size_t width, uint8_t* target) {
+#if defined(__aarch64__)
+  uint8_t* const end = target + width / kBytes * kBytes * 3;
+  while (target != end) {
+    asm volatile("ld4 {v0.16b-v3.16b}, [%0], #64\n\tst3 {v0.16b-v2.16b}, [%1], #48"
+                 : "+r"(source), "+r"(target)
+                 :
+                 : "v0", "v1", "v2", "v3", "memory");
+  }
+  return width / kBytes * kBytes;
+#else
+  return Reordered<4, 3, false>(source, width, target);
+#endif
 }
 
 #endif
@@ -155,7 +207,7 @@ void ConvertRow(const uint8_t* source, size_t width, int from, int to, bool swap
 #elif defined(__ARM_NEON)
   if (from == 3 && to == 3) i = Reordered<3, 3, true>(source, width, target);
   if (from == 3 && to == 4) i = (swapped ? Reordered<3, 4, true> : Reordered<3, 4, false>)(source, width, target);
-  if (from == 4 && to == 3) i = (swapped ? Reordered<4, 3, true> : Reordered<4, 3, false>)(source, width, target);
+  if (from == 4 && to == 3) i = (swapped ? Reordered<4, 3, true> : WithoutAlpha)(source, width, target);
   if (from == 4 && to == 4) i = Reordered<4, 4, true>(source, width, target);
 #endif
   for (; i < width; ++i) {
@@ -211,7 +263,8 @@ void YuvOfRowsOf(const uint8_t* first, const uint8_t* second, size_t width, bool
 #if defined(LATHE_VISION_BYTES)
   const Brightness<true> brightness(of_y.w, how.y_offset);
   const Tint tint_u(of_u.w, kMiddle), tint_v(of_v.w, kMiddle);
-  uint8_t *const first_y = to.y[0], *const second_y = to.y[1], *const u = to.u, *const v = to.v;
+  uint8_t *const first_y = to.y[0], *const second_y = to.y[1];
+  uint8_t *u = to.u, *v = to.v;
   for (; i + kBytes <= width; i += kBytes) {
     ByteVector x[4], y[4];
     LoadColours<channels>(first + i * channels, x);
@@ -219,7 +272,8 @@ void YuvOfRowsOf(const uint8_t* first, const uint8_t* second, size_t width, bool
     StoreVector(first_y + i, brightness.Of(x[0], x[1], x[2]));
     StoreVector(second_y + i, brightness.Of(y[0], y[1], y[2]));
     const HalfWords means[3] = {Means(x[0], y[0]), Means(x[1], y[1]), Means(x[2], y[2])};
-    StoreHalves(u + i / 2, v + i / 2, tint_u.Of(means), tint_v.Of(means));
+    StoreHalves(u, v, tint_u.Of(means), tint_v.Of(means));
+    u += kBytes / 2, v += kBytes / 2;
   }
 #endif
   for (; i < width; i += 2) {

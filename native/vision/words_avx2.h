@@ -79,9 +79,17 @@ inline void Load2(const uint8_t* from, ByteVector* a, ByteVector* b) {
 // Bytes of 16 whose number leaves 1 or 2 when divided by 3.
 inline __m256i SecondOfThree() { return Both(_mm_setr_epi8(0, -1, 0, 0, -1, 0, 0, -1, 0, 0, -1, 0, 0, -1, 0, 0)); }
 inline __m256i ThirdOfThree() { return Both(_mm_setr_epi8(0, 0, -1, 0, 0, -1, 0, 0, -1, 0, 0, -1, 0, 0, -1, 0)); }
+// 32 pixels of three bytes, 16 bytes of each half in each of three vectors: the halves of a vector are 48 bytes apart.
+inline void LoadThirds(const uint8_t* from, __m256i* x, __m256i* y, __m256i* z) {
+  const __m256i first = LoadVector(from), second = LoadVector(from + 32), third = LoadVector(from + 64);
+  *x = _mm256_blend_epi32(first, second, 0xf0);
+  *y = _mm256_permute2x128_si256(first, third, 0x21);
+  *z = _mm256_blend_epi32(second, third, 0xf0);
+}
 // Channel c of pixel k is byte (3 k + c) % 16 of one of three vectors, and nothing else of it is there.
 inline void Load3(const uint8_t* from, ByteVector* a, ByteVector* b, ByteVector* c) {
-  const __m256i x = Lanes(from, from + 48), y = Lanes(from + 16, from + 64), z = Lanes(from + 32, from + 80);
+  __m256i x, y, z;
+  LoadThirds(from, &x, &y, &z);
   const __m256i second = SecondOfThree(), third = ThirdOfThree();
   *a = _mm256_shuffle_epi8(_mm256_blendv_epi8(_mm256_blendv_epi8(x, z, second), y, third),
                            Both(_mm_setr_epi8(0, 3, 6, 9, 12, 15, 2, 5, 8, 11, 14, 1, 4, 7, 10, 13)));
@@ -90,7 +98,7 @@ inline void Load3(const uint8_t* from, ByteVector* a, ByteVector* b, ByteVector*
   *c = _mm256_shuffle_epi8(_mm256_blendv_epi8(_mm256_blendv_epi8(z, y, second), x, third),
                            Both(_mm_setr_epi8(2, 5, 8, 11, 14, 1, 4, 7, 10, 13, 0, 3, 6, 9, 12, 15)));
 }
-// Vectors as Lanes have read them.
+// Vectors as LoadThirds makes them.
 inline void StoreThirds(uint8_t* to, __m256i x, __m256i y, __m256i z) {
   StoreVector(to, _mm256_permute2x128_si256(x, y, 0x20));
   StoreVector(to + 32, _mm256_blend_epi32(z, x, 0xf0));
@@ -163,7 +171,7 @@ inline HalfWords Means(ByteVector first, ByteVector second) {
   const __m256i sums = _mm256_add_epi16(_mm256_maddubs_epi16(first, ones), _mm256_maddubs_epi16(second, ones));
   return _mm256_mulhrs_epi16(sums, FillHalf(1 << 13));
 }
-// w0 a + w1 b + w2 c + offset, of 16 bits without a sign, of which the upper byte counts.
+// The upper bytes of w0 a + w1 b + w2 c + offset, of 16 bits without a sign.
 struct Tint {
   __m256i w[3];
   __m256i offset;

@@ -141,22 +141,24 @@ struct Brightness {
 inline HalfWords Means(ByteVector first, ByteVector second) {
   return vreinterpretq_s16_u16(vrshrq_n_u16(vpadalq_u8(vpaddlq_u8(first), second), 2));
 }
-// w0 a + w1 b + w2 c + offset, of 16 bits without a sign, of which the upper byte counts.
+// The upper bytes of w0 a + w1 b + w2 c + offset, of 16 bits without a sign.
 struct Tint {
   int16x4_t w;
-  int16x8_t offset;
+  uint16x8_t offset;
 
-  Tint(const int16_t (&weights)[3], int added) : w(vdup_n_s16(weights[0])), offset(FillHalf(added)) {
+  Tint(const int16_t (&weights)[3], int added)
+      : w(vdup_n_s16(weights[0])), offset(vdupq_n_u16(static_cast<uint16_t>(added))) {
     w = vset_lane_s16(weights[2], vset_lane_s16(weights[1], w, 1), 2);
   }
 
-  LATHE_INLINE HalfWords Of(const HalfWords (&x)[3]) const {
-    return vmlaq_lane_s16(vmlaq_lane_s16(vmlaq_lane_s16(offset, x[0], w, 0), x[1], w, 1), x[2], w, 2);
+  LATHE_INLINE uint8x8_t Of(const HalfWords (&x)[3]) const {
+    const int16x8_t sum = vmlaq_lane_s16(vmlaq_lane_s16(vmulq_lane_s16(x[0], w, 0), x[1], w, 1), x[2], w, 2);
+    return vaddhn_u16(vreinterpretq_u16_s16(sum), offset);
   }
 };
-inline void StoreHalves(uint8_t* u, uint8_t* v, HalfWords of_u, HalfWords of_v) {
-  vst1_u8(u, vshrn_n_u16(vreinterpretq_u16_s16(of_u), 8));
-  vst1_u8(v, vshrn_n_u16(vreinterpretq_u16_s16(of_v), 8));
+inline void StoreHalves(uint8_t* u, uint8_t* v, uint8x8_t of_u, uint8x8_t of_v) {
+  vst1_u8(u, of_u);
+  vst1_u8(v, of_v);
 }
 
 // What the first and the third channel add to the brightness.
