@@ -2,8 +2,9 @@
 
     python -m tests.mutants --count 20 --rooms ir passes
 
-Faults are drawn with a seed from all that can be planted in the sources of a room. Each goes into a copy of the tree
-(build/mutants/tree); then tests run that execute its line, and those of the whole room where they find nothing.
+Faults are drawn with a seed from all that can be planted in the sources of a room. They go into a copy of the tree
+(build/mutants/tree), or into the functions of a process that runs its tests (`warm`). Tests that execute the line run
+first, and those of the whole room where they find nothing.
 build/mutants.json has the counts of each room, and the faults that survived.
 """
 
@@ -80,11 +81,7 @@ def _try_room(room: Room, count: int, seed: int) -> dict[str, Any]:
             break
         source = sources[file]
         started = time.monotonic()
-        try:
-            file.write_text(mutation.planted(source), encoding="utf-8")
-            found = runner.finds(file, source, mutation.line(source))
-        finally:
-            file.write_text(source, encoding="utf-8")
+        found = runner.finds(file, source, mutation)
         told = {
             "file": str(file.relative_to(TREE)),
             "line": mutation.line(source),
@@ -99,6 +96,7 @@ def _try_room(room: Room, count: int, seed: int) -> dict[str, Any]:
         invalid += found is None
         if found is False:
             survivors.append(told)
+    runner.end()
     total = killed + len(survivors)
     print(f"{room.name}: {killed} of {total} killed, of {len(places)} that can be planted")
     return {"room": room.name, "killed": killed, "total": total, "possible": len(places), "survivors": survivors}

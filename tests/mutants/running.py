@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import IO
 
-from tests.mutants.covering import Covering
+from tests.mutants.mutation import Mutation
 from tests.mutants.rooms import PROGRAMS, Room
 
 _SECONDS = 240  # of a command; a fault that takes longer is found
 _BUILD = "import sys; from tests.native_builds import build; print(build(*sys.argv[1:]))"
-_FAST = "not slow and not arm and not sweep"
 
 
 class Runner:
@@ -27,34 +28,58 @@ class Runner:
         self._cases = tempfile.TemporaryDirectory(prefix="lathe-mutants-")
         self._programs = ["op_cases_test"] if room.operator else list(PROGRAMS)
         self._without_fault: list[str] = []  # what the programs are without a fault
-        self._covering: Covering | None = None
+        self._faults: IO[str] | None = None  # to a process of `warm`
+        self._answers: IO[str] | None = None
+        self._process: subprocess.Popen[bytes] | None = None
 
     def check(self) -> None:
         """RuntimeError where tests fail without any fault: then nothing that they say counts."""
         if self._room.operator:
             self._run([sys.executable, "-m", "tests.ops", self._cases.name, f"{self._room.operator}_*"])
-        data = Path(self._cases.name) / "coverage"
-        options = ["--cov=buildtool", "--cov-context=test", "--cov-report="]
-        covered = [*self._room.tests, *options]
-        found = self._native() if self._room.is_native else self._python(covered, COVERAGE_FILE=str(data))
+        found = self._native() if self._room.is_native else self._warm()
         if found is not False:
             raise RuntimeError(f"the tests of {self._room.name} fail without a fault")
-        if not self._room.is_native:
-            self._covering = Covering(data)
 
-    def finds(self, file: Path, source: str, line: int) -> bool | None:
+    def end(self) -> None:
+        for channel in (self._faults, self._answers):
+            if channel is not None:
+                channel.close()  # the process ends with it
+        if self._process is not None:
+            self._process.wait()
+        self._cases.cleanup()
+
+    def finds(self, file: Path, source: str, mutation: Mutation) -> bool | None:
         """None where the fault does not compile, or makes no difference to what is compiled for this machine."""
-        if self._room.is_native:
+        planted = mutation.planted(source)
+        if not self._room.is_native:
+            return self._ask(file, planted, mutation.line(source))
+        try:
+            file.write_text(planted, encoding="utf-8")
             return self._native()
-        assert self._covering is not None
-        closest = self._covering.tests(file, source, line)
-        return bool(closest and self._python(closest)) or self._python(list(self._room.tests))
+        finally:
+            file.write_text(source, encoding="utf-8")
 
-    def _python(self, tests: Sequence[str], **environment: str) -> bool:
-        arguments = Path(self._cases.name) / "arguments"
-        arguments.write_text("".join(f"{test}\n" for test in tests), encoding="utf-8")
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", _FAST, f"@{arguments}"]
-        return self._run(command, **environment) not in (0, 5)  # 5: no test was selected
+    def _warm(self) -> bool:
+        """Starts the process that has loaded the tests; whether they fail."""
+        (faults, self_faults), (self_answers, answers) = os.pipe(), os.pipe()
+        command = [sys.executable, "-m", "tests.mutants.warm", str(faults), str(answers), *self._room.tests]
+        environment = {**os.environ, "PYTHONPATH": str(self._tree)}
+        self._process = subprocess.Popen(
+            command, cwd=self._tree, env=environment, pass_fds=(faults, answers), stdout=subprocess.DEVNULL
+        )
+        os.close(faults)
+        os.close(answers)
+        self._faults, self._answers = os.fdopen(self_faults, "w"), os.fdopen(self_answers)
+        return self._answers.readline() != "ready\n"
+
+    def _ask(self, file: Path, planted: str, line: int) -> bool | None:
+        assert self._faults is not None
+        assert self._answers is not None
+        module = ".".join(file.relative_to(self._tree).with_suffix("").parts)
+        json.dump({"file": str(file), "module": module, "line": line, "source": planted}, self._faults)
+        self._faults.write("\n")
+        self._faults.flush()
+        return {"killed": True, "survived": False, "invalid": None}[self._answers.readline().strip()]
 
     def _native(self) -> bool | None:
         if self._run([sys.executable, "-c", _BUILD, *self._programs]) != 0:
@@ -67,10 +92,9 @@ class Runner:
         self._without_fault = self._without_fault or built  # check() comes first
         return any(self._run([str(folder / program), "--gtest_brief=1"]) != 0 for program in self._programs)
 
-    def _run(self, command: Sequence[str], **more: str) -> int:
+    def _run(self, command: Sequence[str]) -> int:
         """The exit code; a command that does not end counts as one that fails."""
-        environment = {**os.environ, "PYTHONPATH": str(self._tree), "LATHE_CASES": self._cases.name, **more}
-        environment["PYTHONDONTWRITEBYTECODE"] = "1"  # a fault is planted in the same second as the last one
+        environment = {**os.environ, "PYTHONPATH": str(self._tree), "LATHE_CASES": self._cases.name}
         try:
             done = subprocess.run(
                 command, cwd=self._tree, env=environment, capture_output=True, timeout=_SECONDS, check=False

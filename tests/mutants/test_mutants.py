@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import ast
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.mutants import native_source, python_source
-from tests.mutants.covering import Covering
-from tests.mutants.rooms import ROOMS
+from tests.mutants.mutation import Mutation
+from tests.mutants.rooms import ROOMS, Room
+from tests.mutants.running import Runner
 
 ROOT = Path(__file__).resolve().parents[2]
 _PYTHON = '''"""A module."""
@@ -113,30 +111,52 @@ _TESTED = """def first(x):
             1 +
             x)
     return 0
+
+def second(x):
+    def inner():
+        return x - 1
+    return inner()
+
+def third(x):
+    return x + 1
 """
-_TESTS = """import pytest, tested
+_TESTS = """import pytest
 
 @pytest.mark.parametrize("x", range(100))
 def test_many(x):
-    assert tested.first(x) == (1 + x if x else 0)
+    import buildtool.tested
+    assert buildtool.tested.first(x) == (1 + x if x else 0)
 
-def test_zero():
-    assert tested.first(0) == 0
+def test_second():
+    from buildtool.tested import second
+    assert second(3) == 2
+
+def test_that_fails_without_a_fault():
+    from buildtool.tested import third
+    assert third(3) == 5
 """
 
 
-def test_tests_that_execute_a_line_are_found(tmp_path: Path) -> None:
-    source = tmp_path / "tested.py"
-    source.write_text(_TESTED)
-    (tmp_path / "test_tested.py").write_text(_TESTS)
-    data = tmp_path / "coverage"
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--cov=tested", "--cov-context=test"]
-    environment = {**os.environ, "COVERAGE_FILE": str(data), "PYTHONPATH": str(tmp_path)}
-    subprocess.run([*command, "--cov-report="], cwd=tmp_path, env=environment, check=True, capture_output=True)
-    covering = Covering(data)
-    assert set(covering.tests(source, _TESTED, 6)) == {"test_tested.py::test_many[0]", "test_tested.py::test_zero"}
-    for line in (3, 4, 5):
-        spread = covering.tests(source, _TESTED, line)
-        assert 20 <= len(spread) <= 40
-        assert not {"test_tested.py::test_many[0]", "test_tested.py::test_zero"} & set(spread)
-    assert Covering(data).tests(tmp_path / "other.py", _TESTED, 6) == []
+def test_faults_are_found_in_a_process_that_has_loaded_the_tests(tmp_path: Path) -> None:
+    source = tmp_path / "buildtool" / "tested.py"
+    for file, text in ((source, _TESTED), (tmp_path / "tests" / "tested" / "test_tested.py", _TESTS)):
+        file.parent.mkdir(parents=True)
+        file.write_text(text)
+    for package in ("buildtool", "tests"):
+        (tmp_path / package / "__init__.py").touch()
+    (tmp_path / "tests" / "mutants").symlink_to(ROOT / "tests" / "mutants")
+    runner = Runner(Room("tested", ("buildtool/tested.py",), ("tests/tested",)), tmp_path)
+    runner.check()
+
+    def found(old: str, new: str) -> bool | None:
+        start = _TESTED.index(old)
+        return runner.finds(source, _TESTED, Mutation(start, start + len(old), new, "a fault"))
+
+    assert found("1 +", "1 -") is True
+    assert found("return 0", "return 1") is True
+    assert found("x - 1", "x - 2") is True, "a function in a function"
+    assert found("x + 1", "x + 7") is False, "no test that passes executes it"
+    assert found("if x:", "if x != 0:") is False
+    assert found("def first", "def  first") is None, "the same code"
+    runner.end()
+    assert source.read_text() == _TESTED
