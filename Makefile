@@ -21,7 +21,7 @@ CMAKE_FILES = $(wildcard $(shell git ls-files --cached --others --exclude-standa
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup lock demo test quick test-all test-times lint tidy format docs release test-train conformance oracles strangers bench-peers bench-arm bench-arm-loops bench-micro bench-vision bench-wasm bench-ops bench-profile bench-history gallery first-hour fuzz fuzz-native fuzz-all mutants kills clean
+.PHONY: help setup lock demo test quick test-all test-times lint tidy format docs release test-train conformance oracles strangers bench-peers bench-arm bench-arm-loops bench-micro bench-vision bench-wasm bench-ops bench-profile bench-limits bench-history gallery first-hour fuzz fuzz-native fuzz-all mutants kills clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -101,8 +101,8 @@ bench-peers: setup ## Lathe beside other engines; SUITE=real, NETWORKS=, THREADS
 		$(if $(ENGINES),--engines $(ENGINES)) $(if $(DTYPE),--dtype $(DTYPE)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(QUICK),--quick) $(if $(PRIORITY),--priority) \
 		$(if $(PAGE),--page)
 
-bench-arm: setup ## instructions per inference on ARM, in qemu; NETWORKS=, ABIS=, DTYPES=, CPU=
-	@$(VENV)/python -m tests.bench.arm $(if $(NETWORKS),--networks $(NETWORKS)) $(if $(ABIS),--abis $(ABIS)) \
+bench-arm: setup ## instructions per inference on ARM, in qemu; SUITE=real, NETWORKS=, ABIS=, DTYPES=, CPU=
+	@$(VENV)/python -m tests.bench.arm $(if $(SUITE),--suite $(SUITE)) $(if $(PYTHON_WITH_TORCH),--python $(PYTHON_WITH_TORCH)) $(if $(NETWORKS),--networks $(NETWORKS)) $(if $(ABIS),--abis $(ABIS)) \
 		$(if $(DTYPES),--dtypes $(DTYPES)) $(if $(CPU),--cpu $(CPU))
 
 bench-gpu: setup ## networks on the GPU of this machine, before and after tuning: build/bench-gpu.json; NETWORKS=, STORAGES=, MEMORIES=, WINOGRAD=, SIZE=, TUNE=, PEER=1
@@ -155,6 +155,10 @@ bench-ops: setup ## time single kernels, or count what they execute on ARM; FILT
 bench-profile: setup ## where the time of a network goes; NETWORKS=, THREADS=, NODES=, DTYPE=int8
 	@$(VENV)/python -m tests.bench.profile $(if $(NETWORKS),--networks $(NETWORKS)) $(if $(THREADS),--threads $(THREADS)) \
 		$(if $(NODES),--nodes $(NODES)) $(if $(DTYPE),--dtype $(DTYPE))
+
+bench-limits: setup ## how near networks come to what this machine can do: build/bench-limits.json; NETWORKS=, THREADS=, RUNS=, PAGE=1
+	@$(VENV)/python -m tests.bench.limits $(if $(NETWORKS),--networks $(NETWORKS)) $(if $(PYTHON_WITH_TORCH),--python $(PYTHON_WITH_TORCH)) $(if $(THREADS),--threads $(THREADS)) \
+		$(if $(RUNS),--runs $(RUNS)) $(if $(PAGE),--page)
 
 bench-history: setup ## measure this commit, add it to tests/bench/history/history.jsonl and draw that; DRY=1 adds nothing
 	@$(VENV)/python -m tests.bench.history $(if $(DRY),--dry)

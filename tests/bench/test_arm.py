@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from buildtool.config.load import load_deployment
 from buildtool.devices.qemu import EMULATORS
 from tests.bench.arm import __main__ as arm
-from tests.bench.arm import counting, inner_loops
+from tests.bench.arm import count_peers, counting, inner_loops, peers
 from tests.bench.arm.__main__ import NodeCount
 from tests.bench.arm.counting import Count
+from tests.bench.real import names
 
 NODES = [
     NodeCount("conv2d", "conv2d_a", 400, Count(150, 20)),
@@ -50,6 +53,36 @@ def test_networks_have_valid_deployment_files(dtype: str, tmp_path: Path, monkey
     file = arm.described("squeezenet_v11", dtype, ["aarch64-linux-gnu"], 32)
     (model,) = load_deployment(file).deployment.models
     assert model.quantize.enabled == (dtype == "int8")
+
+
+def test_counts_of_other_engines_are_kept_and_the_best_is_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(peers, "FILE", tmp_path / "peers.json")
+    monkeypatch.setattr(peers, "of_real", lambda: json.loads(peers.FILE.read_text()))
+    peers.record("face_128", "neoverse-n1", "fp32", "mnn", 900)
+    peers.record("face_128", "neoverse-n1", "fp32", "onnxruntime", 1100)
+    peers.record("face_128", "neoverse-n1", "fp32", "ncnn", "its outputs have other sizes")
+    row = arm.row("face_128", "aarch64-linux-gnu", "neoverse-n1", "fp32", Count(1080, 0), NODES)
+    assert (row["peers"], row["ratio_to_peer"]) == ({"mnn": 900, "onnxruntime": 1100}, 1.2)
+    row = arm.row("face_128", "aarch64-linux-gnu", "neoverse-n1", "int8", Count(1080, 0), NODES)
+    assert (row["peers"], row["peer"], row["ratio_to_peer"]) == ({}, None, None)
+
+
+def test_what_is_recorded_of_other_engines_belongs_to_networks_that_are_counted() -> None:
+    assert set(peers.of_real()) <= set(names.NETWORKS)
+    for counts in peers.of_real().values():
+        for made, engines in counts.items():
+            assert set(engines) <= set(count_peers.ENGINES[made.split()[1]])
+    assert len(names.ON_ARM) >= 10
+
+
+def test_an_engine_that_computes_something_else_is_found() -> None:
+    same, other = np.array([1.0, 2.0]), np.array([2.0, -1.0])
+    assert count_peers.cosine([same, same], [same, 2 * same]) == pytest.approx(1)
+    assert count_peers.cosine([same, other], [same, same]) == pytest.approx(0)
+    with pytest.raises(RuntimeError, match="other sizes"):
+        count_peers.cosine([same], [same, same])
 
 
 def test_markers() -> None:

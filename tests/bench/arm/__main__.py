@@ -3,6 +3,7 @@
     make bench-arm NETWORKS=mobilenet_v1 ABIS=aarch64-linux-gnu CPU=max,sve=off
     make bench-arm DTYPES=fp16
     make bench-arm DTYPES=int8 CPU=max
+    make bench-arm SUITE=real NETWORKS=face_128,yolo_320
 
 A count is exact and the same on every machine, unlike a time in an emulator, but it is no time either: processors that
 issue in order can be faster with more instructions. `bound` is the number of instructions if every one were a vector
@@ -10,6 +11,9 @@ multiply-accumulate of four floats, eight halves or sixteen bytes, and there wer
 it. Half precision (`data_type: fp16_fp16`) is counted where there are instructions for it. `peer` is the best of the
 engines in peers.py. Accesses are loads and stores as the emulator does them, of at most 8 bytes. Writes
 build/bench-arm.json.
+
+`SUITE=real`: networks that people run (tests/bench/real), by default a dozen of them on 64-bit ARM; those of images are
+counted in 8 bits too. It writes build/bench-arm-real.json. The other engines were counted by `count_peers.py`.
 """
 
 from __future__ import annotations
@@ -49,10 +53,18 @@ from tests.bench.arm.counting import (
     plugin,
     read_markers,
 )
+from tests.bench.peers.suites import ALL, SUITES
+from tests.bench.real.files import NetworkError
+from tests.bench.real.names import ON_ARM
 from tests.zoo.networks import NETWORKS, cached
 from tests.zoo.quantised import quantised
 
 RESULT = ROOT / "build" / "bench-arm.json"
+#: What is counted of a suite where nobody says more: networks and ABIs.
+USUAL: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "zoo": (tuple(NETWORKS), tuple(CPUS)),
+    "real": (ON_ARM, ("aarch64-linux-gnu",)),
+}
 
 
 @dataclass(frozen=True)
@@ -74,10 +86,18 @@ def program(abi: str) -> Path:
     return result
 
 
+def model(network: str, dtype: str, size: int) -> Path:
+    """The ONNX file."""
+    if network in NETWORKS:
+        made, where = (quantised if dtype == "int8" else cached), ROOT / "build" / "bench-peers" / "onnx"
+        return made(network, where, size)
+    suite = SUITES["real"]
+    return suite.quantised(network) if dtype == "int8" else suite.file(network)
+
+
 def described(network: str, dtype: str, abis: Sequence[str], size: int) -> Path:
     """A deployment file of the network."""
-    made, where = (quantised if dtype == "int8" else cached), ROOT / "build" / "bench-peers" / "onnx"
-    onnx = made(network, where, size)
+    onnx = model(network, dtype, size)
     folder = FOLDER / "lathe"
     folder.mkdir(parents=True, exist_ok=True)
     name = network if dtype == "fp32" else f"{network}_{dtype}"
@@ -95,20 +115,20 @@ def build(network: str, dtype: str, abis: Sequence[str], size: int) -> BuildRepo
 
 def count(report: BuildReport, abi: str, cpu: str) -> tuple[Count, list[NodeCount]]:
     """A whole warm run, and its nodes."""
-    model = report.folder / "model" / abi / f"{report.models[0].name}.pb"
-    data = model.with_suffix(".data")
+    file = report.folder / "model" / abi / f"{report.models[0].name}.pb"
+    data = file.with_suffix(".data")
     emulator = EMULATORS[abi]
     written = FOLDER / f"{report.library}-{abi}.txt"
     output = command(
         [
             *(find(emulator, abi), "-L", emulator.sysroot, "-cpu", cpu, "-plugin", f"{plugin()},out={written}"),
-            *(program(abi), report.file_of(abi, "shared"), f"lathe_api_{report.identifier}", model, data),
+            *(program(abi), report.file_of(abi, "shared"), f"lathe_api_{report.identifier}", file, data),
         ]
     )
     markers = read_markers(written.read_text())
     whole = difference(markers[1][1], markers[0][1])
     between = [difference(later, earlier) for (_, earlier), (_, later) in itertools.pairwise(markers[2:])]
-    graph, _ = container.read(model.read_bytes(), data.read_bytes(), builtin())
+    graph, _ = container.read(file.read_bytes(), data.read_bytes(), builtin())
     nodes = []
     for line, counted in zip(output.splitlines(), between, strict=True):
         index, op, kernel = line.split("\t")
@@ -151,8 +171,9 @@ def row(
         "instructions": whole.instructions,
         "accesses": whole.accesses,
         "bound": bound,
-        "ratio": round(whole.instructions / bound, 3),
+        "ratio": round(whole.instructions / bound, 3) if bound else None,
         "peer": peer,
+        "peers": peers.counted(network, cpu, dtype, size),
         "ratio_to_peer": round(whole.instructions / peer, 3) if peer else None,
         "kernels": by_kernel(nodes, LANES[dtype]),
     }
@@ -192,31 +213,40 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m tests.bench.arm", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    networks = functools.partial(words.listed, tuple(NETWORKS))
-    parser.add_argument("--networks", type=networks, default=list(NETWORKS), metavar="A,B", help=", ".join(NETWORKS))
+    parser.add_argument("--suite", choices=tuple(USUAL), default="zoo", help="which networks")
+    networks = functools.partial(words.listed, ALL)
+    parser.add_argument("--networks", type=networks, metavar="A,B", help=", ".join(ALL))
     abis = functools.partial(words.listed, tuple(CPUS))
-    parser.add_argument("--abis", type=abis, default=list(CPUS), metavar="A,B", help=", ".join(CPUS))
+    parser.add_argument("--abis", type=abis, metavar="A,B", help=", ".join(CPUS))
     dtypes = functools.partial(words.listed, tuple(DTYPES))
     parser.add_argument("--dtypes", type=dtypes, default=list(DTYPES), metavar="A,B", help=", ".join(DTYPES))
     parser.add_argument("--cpu", default="", help="another processor of qemu, for all of them")
     parser.add_argument("--size", type=int, default=224, help="edge of the input (default: 224)")
     parser.add_argument("--totals", action="store_true", help="do not show the kernels")
+    parser.add_argument("--python", help="a Python that has PyTorch, where a network is exported from there")
     options = parser.parse_args()
+    suite, (usual, usual_abis) = SUITES[options.suite], USUAL[options.suite]
+    chosen = options.networks or usual
+    strangers = [network for network in chosen if network not in suite.networks]
+    if strangers:
+        parser.error(f"not in the suite '{options.suite}': {', '.join(strangers)}")
     rows = []
     try:
-        for network, dtype in itertools.product(options.networks, options.dtypes):
-            wanted = [abi for abi in options.abis if abi in DTYPES[dtype]]
-            if not wanted:
+        suite.make(chosen, options.python)
+        for network, dtype in itertools.product(chosen, options.dtypes):
+            wanted = [abi for abi in options.abis or usual_abis if abi in DTYPES[dtype]]
+            if not wanted or (dtype == "int8" and network not in suite.in_bytes):
                 continue
             report = build(network, dtype, wanted, options.size)
             for abi in wanted:
                 sys.stderr.write(f"{network} in {dtype} on {abi}\n")
                 cpu = options.cpu or CPUS[abi]
                 rows.append(row(network, abi, cpu, dtype, *count(report, abi, cpu), options.size))
-    except (CountingError, LatheError) as problem:
+    except (CountingError, LatheError, NetworkError) as problem:
         sys.stderr.write(f"{problem}\n")
         return 1
-    RESULT.write_text(json.dumps({"size": options.size, "results": rows}, indent=1) + "\n")
+    result = RESULT if options.suite == "zoo" else RESULT.with_name(f"{RESULT.stem}-{options.suite}.json")
+    result.write_text(json.dumps({"size": options.size, "results": rows}, indent=1) + "\n")
     show(rows, not options.totals)
     return 0
 

@@ -1,6 +1,13 @@
-"""What other engines execute for the same networks at 224 x 224, one thread, warm: counted in the same way."""
+"""What other engines execute for the same networks, one thread, warm: counted in the same way.
+
+Those of the zoo at 224 x 224 are below, those of the suite `real` in peers.json, which `count_peers.py` writes.
+"""
 
 from __future__ import annotations
+
+import functools
+import json
+from pathlib import Path
 
 _NETWORKS = ("mobilenet_v1", "mobilenet_v2", "squeezenet_v11", "resnet18", "shufflenet_v2")
 #: Million instructions, in the order of _NETWORKS, by processor and element type.
@@ -29,9 +36,35 @@ _COUNTS: dict[tuple[str, str], dict[str, tuple[float, ...]]] = {
 }
 
 
+#: By network, by processor and element type, by engine: instructions, or why there is no count.
+FILE = Path(__file__).with_name("peers.json")
+Counts = dict[str, dict[str, dict[str, int | str]]]
+
+
+@functools.cache
+def of_real() -> Counts:
+    found: Counts = json.loads(FILE.read_text())
+    return found
+
+
+def record(network: str, cpu: str, dtype: str, engine: str, found: int | str) -> None:
+    """Keep what was counted."""
+    counts: Counts = json.loads(FILE.read_text()) if FILE.exists() else {}
+    counts.setdefault(network, {}).setdefault(f"{cpu} {dtype}", {})[engine] = found
+    FILE.write_text(json.dumps(counts, indent=1, sort_keys=True) + "\n")
+
+
+def counted(network: str, cpu: str, dtype: str, size: int) -> dict[str, int]:
+    """Instructions by engine; empty where none was counted."""
+    if network not in _NETWORKS:
+        known = of_real().get(network, {}).get(f"{cpu} {dtype}", {})
+        return {engine: number for engine, number in known.items() if isinstance(number, int)}
+    if size != 224:
+        return {}
+    place = _NETWORKS.index(network)
+    return {engine: round(counts[place] * 1e6) for engine, counts in _COUNTS.get((cpu, dtype), {}).items()}
+
+
 def best(network: str, cpu: str, dtype: str, size: int) -> int | None:
     """The fewest instructions that any of them needs; None where none was counted."""
-    counts = _COUNTS.get((cpu, dtype))
-    if counts is None or network not in _NETWORKS or size != 224:
-        return None
-    return round(min(engine[_NETWORKS.index(network)] for engine in counts.values()) * 1e6)
+    return min(counted(network, cpu, dtype, size).values(), default=None)

@@ -6,6 +6,7 @@ and nothing else. Inputs are given by name; pictures are NCHW, except for LiteRT
 
 from __future__ import annotations
 
+import functools
 import importlib
 import json
 from collections.abc import Callable
@@ -35,7 +36,7 @@ def _onnxruntime() -> Load:
     return load
 
 
-def _ncnn() -> Load:
+def _ncnn(half: bool = False) -> Load:
     ncnn = importlib.import_module("ncnn")
 
     def load(model: Path, threads: int, feeds: Feeds) -> Run:
@@ -45,7 +46,7 @@ def _ncnn() -> Load:
         net.opt.lightmode = True
         for option in ("fp16_packed", "fp16_storage", "fp16_arithmetic", "bf16_storage", "bf16_packed"):
             if hasattr(net.opt, f"use_{option}"):
-                setattr(net.opt, f"use_{option}", False)
+                setattr(net.opt, f"use_{option}", half and option.startswith("fp16"))
         net.load_param(str(model))
         net.load_model(str(model.with_suffix(".bin")))
         results = net.output_names()
@@ -127,14 +128,14 @@ def _lathe() -> Load:
     return load
 
 
-def _mnn() -> Load:
+def _mnn(precision: str = "high") -> Load:
     mnn = importlib.import_module("MNN")
     kinds = {"float32": mnn.Halide_Type_Float, "int32": mnn.Halide_Type_Int}
 
     def load(model: Path, threads: int, feeds: Feeds) -> Run:
         names: list[str] = json.loads(model.with_suffix(".json").read_text())
         interpreter = mnn.Interpreter(str(model))
-        session = interpreter.createSession({"backend": "CPU", "numThread": threads, "precision": "high"})
+        session = interpreter.createSession({"backend": "CPU", "numThread": threads, "precision": precision})
         given = []
         for name, data in feeds.items():
             target = interpreter.getSessionInput(session, name)
@@ -175,4 +176,7 @@ ENGINES: dict[str, Callable[[], Load]] = {
     "litert": _litert,
     "openvino": _openvino,
     "mnn": _mnn,
+    # In half precision, where the processor has it (tests/bench/arm).
+    "ncnn_fp16": functools.partial(_ncnn, half=True),
+    "mnn_fp16": functools.partial(_mnn, precision="low"),
 }

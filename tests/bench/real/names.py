@@ -71,6 +71,21 @@ PACKAGED: dict[str, Packaged] = {
 }
 
 NETWORKS = (*EXPORTED, *PACKAGED)
+#: What `make bench-arm SUITE=real` counts: of each kind, and small enough for an emulator.
+ON_ARM = (
+    "face_128",
+    "hand_192",
+    "yolo_320",
+    "ocr_recognition_320",
+    "person_256",
+    "unet_256",
+    "efficientnet_b0",
+    "mobilenet_v3_large",
+    "vit_tiny",
+    "bert_mini_32",
+    "gru_tagger",
+    "wavenet",
+)
 
 
 def family(name: str) -> str:
