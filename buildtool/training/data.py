@@ -17,16 +17,17 @@ DIGITS = "digits"
 _TEST_SHARE = 5  # every so many-th sample is held out
 _RULE = (
     "`samples`: integers from -128 to 127, of [number, channels, rows, columns]; `labels`: integers from 0 on; or "
-    "`boxes`: of each sample rows of label, left, top, right, bottom, as shares of the picture; label -1: none"
+    "`boxes`: of each sample rows of label, left, top, right, bottom, as shares of the picture; label -1: none; labels "
+    "of pixels: [number, rows, columns]"
 )
-_BOX, _BOX_RANK = 5, 3
+_BOX, _BOX_RANK, _MASK_RANK = 5, 3, 3
 _HELD_CLASSES = 3  # of ten
 
 
 @dataclass(frozen=True)
 class Data:
     """Samples [number, channels, ...] and labels, for training and held out. Instead of a label a sample may have rows
-    of boxes: label, left, top, right, bottom.
+    of boxes: label, left, top, right, bottom; or a label for each pixel.
     """
 
     name: str
@@ -53,9 +54,23 @@ class Data:
             raise ConfigError(f"the samples have {len(known)} classes", rule="embeddings are learned of 4 or more")
         return Data(self.name, samples[~held], labels[~held], samples[held], labels[held])
 
+    def of_the_first_label(self) -> Data:
+        """Label 0 alone in training; held out a part of it, and all of the other labels."""
+        usual = self.labels == 0
+        if not usual.any() or not (self.test_labels == 0).any() or (usual.all() and not self.test_labels.any()):
+            raise ConfigError("the samples are of one kind", rule="the task rebuild has label 0 and others: anomalies")
+        samples = np.concatenate([self.test_samples, self.samples[~usual]])
+        labels = np.concatenate([self.test_labels, self.labels[~usual]])
+        return Data(self.name, self.samples[usual], self.labels[usual], samples, labels)
+
     @property
     def has_boxes(self) -> bool:
-        return self.labels.ndim == _BOX_RANK
+        return self.labels.ndim == _BOX_RANK and self.labels.dtype.kind == "f"
+
+    @property
+    def has_masks(self) -> bool:
+        """A label for each pixel."""
+        return self.labels.ndim == _MASK_RANK and not self.has_boxes
 
     @property
     def classes(self) -> int:
@@ -74,25 +89,27 @@ def read(word: str) -> Data:
     try:
         archives.verify_file(file)
         with file.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
-            samples, labels = arrays["samples"], arrays["boxes" if "boxes" in arrays else "labels"]
+            boxed = "boxes" in arrays
+            samples, labels = arrays["samples"], arrays["boxes" if boxed else "labels"]
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise RunError(f"cannot read the samples: {error}", where=where, rule=_RULE) from None
-    wrong = _wrong(samples, labels)
+    wrong = _wrong(samples, labels, boxed=boxed)
     if wrong:
         raise RunError(wrong, where=where, rule=_RULE)
-    kind = np.float32 if labels.ndim == _BOX_RANK else np.int64
+    kind = np.float32 if boxed else np.int64
     return _split(file.stem, samples.astype(np.int64), labels.astype(kind))
 
 
-def _wrong(samples: NDArray[Any], labels: NDArray[Any]) -> str:
-    if labels.ndim == _BOX_RANK:
+def _wrong(samples: NDArray[Any], labels: NDArray[Any], *, boxed: bool) -> str:
+    if boxed:
         wrong = _wrong_boxes(labels, len(samples))
         if wrong:
             return wrong
         labels = np.zeros(len(samples), np.int64)
     if samples.dtype.kind not in "iu" or labels.dtype.kind not in "iu":
         return f"samples of {samples.dtype}, labels of {labels.dtype}"
-    if samples.ndim not in (3, 4) or labels.ndim != 1 or len(samples) != len(labels):
+    of_pixels = labels.ndim == _MASK_RANK and labels.shape[1:] == samples.shape[2:]
+    if samples.ndim not in (3, 4) or not (labels.ndim == 1 or of_pixels) or len(samples) != len(labels):
         return f"samples of {samples.shape}, labels of {labels.shape}"
     if len(samples) < 2 * _TEST_SHARE:
         return f"there are {len(samples)} samples"
@@ -102,7 +119,7 @@ def _wrong(samples: NDArray[Any], labels: NDArray[Any]) -> str:
 
 
 def _wrong_boxes(boxes: NDArray[Any], count: int) -> str:
-    if boxes.dtype.kind != "f" or boxes.shape[2] != _BOX or len(boxes) != count:
+    if boxes.dtype.kind != "f" or boxes.ndim != _BOX_RANK or boxes.shape[2] != _BOX or len(boxes) != count:
         return f"{count} samples, boxes of {boxes.dtype} {boxes.shape}"
     there = boxes[boxes[..., 0] >= 0]
     if not len(there):

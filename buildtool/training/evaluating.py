@@ -28,6 +28,7 @@ from buildtool.training.kpu import Conv2d, comparing, exporting
 from buildtool.training.tasks import Task
 
 _BATCH = 64
+_MOST_CLASSES = 8192  # of which a table of all pairs is kept
 CLASSES = Task()
 
 
@@ -79,10 +80,15 @@ def evaluate(name: str, network: nn.Module, data: Data, *, top: int = 1, task: T
     bits = tuple(layer.bits for layer in models.layers_of(network).values())
     count = len(data.test_labels)
     if task.word != tasks.CLASSES:
-        value = tasks.measured(task, _real(network, scores), data.test_labels)
+        value = tasks.measured(task, _real(network, scores), data)
         none = np.zeros((0, 0), np.int64)
         return Evaluated(name, bits, none, top, 0, measure=task.measure, value=value, samples=count)
     scores = scores.reshape(count, -1)
+    if scores.shape[1] > _MOST_CLASSES:
+        raise ConfigError(
+            f"{scores.shape[1]} outputs for the task 'classes'", rule=f"one for each class, at most {_MOST_CLASSES}",
+            remedy="a plane for each class is the task 'pixels'; name the task in `models`",
+        )  # fmt: skip
     if not 1 <= top <= scores.shape[1]:
         raise ConfigError(f"top {top} of {scores.shape[1]} answers", rule=f"1 to {scores.shape[1]}")
     answers = np.zeros((scores.shape[1], scores.shape[1]), np.int64)

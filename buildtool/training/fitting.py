@@ -224,14 +224,21 @@ def _loss_of(task: Task, settings: Settings, file: Path, data: Data) -> Loss:
         raise ConfigError(f"a teacher for the task '{task.word}'", rule="distillation is for classes")
     if task.word == tasks.BOXES:
         return lambda network, samples, truths: tasks.loss_of_boxes(task, network(samples), truths)
+    if task.word == tasks.PIXELS:
+        return lambda network, samples, labels: tasks.loss_of_pixels(_spread(network, network(samples)), labels)
+    if task.word == tasks.REBUILD:
+        return lambda network, samples, labels: tasks.loss_of_rebuilding(network(samples), samples)
     return lambda network, samples, labels: tasks.loss_of_embeddings(network(samples), labels)
 
 
 def logits(network: nn.Module, values: torch.Tensor) -> torch.Tensor:
     """What the loss is computed of."""
-    found = network(values).reshape(len(values), -1)
+    return _spread(network, network(values).reshape(len(values), -1))
+
+
+def _spread(network: nn.Module, outputs: torch.Tensor) -> torch.Tensor:
     wide = any(layer.wide for layer in models.layers_of(network).values())
-    return found if wide else found * _NARROW_GAIN
+    return outputs if wide else outputs * _NARROW_GAIN
 
 
 def given(samples: NDArray[np.int64]) -> torch.Tensor:
@@ -252,4 +259,4 @@ def measured(task: Task, network: nn.Module, data: Data) -> float:
     network.eval()
     with torch.no_grad():
         outputs = network(given(data.test_samples)).numpy()
-    return tasks.measured(task, outputs, data.test_labels)
+    return tasks.measured(task, outputs, data)

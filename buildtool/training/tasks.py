@@ -1,7 +1,10 @@
-"""What networks learn: classes, boxes (YOLO v2), or embeddings that are near each other for samples of one class."""
+"""What networks learn: classes, a class for each pixel, boxes (YOLO v2), embeddings that are near each other for
+samples of one class, or samples themselves, so that others are found by what is lost of them.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,10 +16,18 @@ from torch.nn import functional
 
 from buildtool.errors import ConfigError, Where
 from buildtool.targets.k210.boxes import Box, Regions, boxes
+from buildtool.training import rules
 from buildtool.training.data import Data
 
-CLASSES, BOXES, EMBEDDINGS = "classes", "boxes", "embeddings"
-MEASURES = {CLASSES: "accuracy", BOXES: "mAP", EMBEDDINGS: "nearest of the same class"}
+CLASSES, PIXELS, BOXES, EMBEDDINGS, REBUILD = "classes", "pixels", "boxes", "embeddings", "rebuild"
+MEASURES = {
+    CLASSES: "accuracy",
+    PIXELS: "mean IoU",
+    BOXES: "mAP",
+    EMBEDDINGS: "nearest of the same class",
+    REBUILD: "AUC",
+}
+_LABELS = {PIXELS: "labels of pixels", BOXES: "boxes"}  # what samples of a task have; of others labels
 _BEFORE_CLASSES = 5
 _NO_OBJECT = 0.5  # what a cell without an object counts, as in YOLO v2
 _HEAT = 0.1  # of similarities
@@ -36,19 +47,24 @@ class Task:
         return MEASURES[self.word]
 
     def split(self, data: Data) -> Data:
-        """Embeddings are measured with classes that training did not see."""
+        """Embeddings are measured with classes that training did not see; what is rebuilt is learned of label 0."""
+        if self.word == REBUILD:
+            return data.of_the_first_label()
         return data.by_classes() if self.word == EMBEDDINGS else data
 
 
 def of(entry: Mapping[str, Any], data: Data, where: Where) -> Task:
     """What the entry of an architecture says, and the samples have."""
-    word, sides = entry.get("task", BOXES if data.has_boxes else CLASSES), entry.get("anchors", ())
+    usual = BOXES if data.has_boxes else PIXELS if data.has_masks else CLASSES
+    word, sides = entry.get("task", usual), entry.get("anchors", ())
     if word not in MEASURES:
         raise ConfigError(f"there is no task '{word}'", where=where, rule=f"`task`: {', '.join(MEASURES)}")
-    if data.has_boxes != (word == BOXES):
-        told = "boxes" if data.has_boxes else "labels"
-        raise ConfigError(f"the task is '{word}', and the samples have {told}", where=where,
-                          rule="`boxes` for the task boxes, `labels` for others")  # fmt: skip
+    if usual != word and (usual in _LABELS or word in _LABELS):
+        raise ConfigError(
+            f"the task is '{word}', and the samples have {_LABELS.get(usual, 'labels')}", where=where,
+            rule="`boxes` for the task boxes, `labels` of [number, rows, columns] for pixels, one for each sample "
+            "for others",
+        )  # fmt: skip
     numbers = all(isinstance(side, int | float) and side > 0 for side in sides)
     if (word == BOXES) != bool(sides) or len(sides) % 2 or not numbers:
         raise ConfigError(
@@ -109,9 +125,49 @@ def loss_of_embeddings(outputs: torch.Tensor, labels: torch.Tensor) -> torch.Ten
     return -means.mean()
 
 
+def loss_of_pixels(outputs: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    """Cross entropy of every pixel."""
+    _check_pixels(outputs.shape, labels.shape)
+    return functional.cross_entropy(outputs, labels)
+
+
+def _check_pixels(outputs: Sequence[int], labels: Sequence[int]) -> None:
+    if len(outputs) != len(labels) + 1 or tuple(outputs[2:]) != tuple(labels[1:]):
+        raise ConfigError(
+            f"an output of {_sides(outputs)} for labels of {_sides(labels)}",
+            rule="a plane for each class, with the rows and columns of the labels",
+        )
+
+
+def loss_of_rebuilding(outputs: torch.Tensor, samples: torch.Tensor) -> torch.Tensor:
+    """The mean squared difference."""
+    _check_rebuilt(outputs.shape, samples.shape)
+    return functional.mse_loss(outputs.reshape(len(outputs), -1), samples.reshape(len(samples), -1))
+
+
+def _check_rebuilt(outputs: Sequence[int], samples: Sequence[int]) -> None:
+    if math.prod(outputs[1:]) != math.prod(samples[1:]):
+        raise ConfigError(
+            f"an output of {_sides(outputs)} for samples of {_sides(samples)}",
+            rule="the task rebuild has as many outputs as inputs, in their order",
+        )
+
+
+def _sides(shape: Sequence[int]) -> str:
+    return " x ".join(map(str, shape[1:]))
+
+
 # -- measures --
-def measured(task: Task, outputs: NDArray[Any], truths: NDArray[Any]) -> float:
-    """Of the held-out samples: the share that is right, or the mean average precision."""
+def measured(task: Task, outputs: NDArray[Any], data: Data) -> float:
+    """Of the held-out samples: the share that is right, or what else the task is measured by."""
+    truths = data.test_labels
+    if task.word == REBUILD:
+        _check_rebuilt(outputs.shape, data.test_samples.shape)
+        lost = outputs.reshape(len(outputs), -1) - data.test_samples.reshape(len(outputs), -1) / rules.DATA_FACTOR
+        return area_under_the_curve(np.square(lost).mean(1), truths > 0)
+    if task.word == PIXELS:
+        _check_pixels(outputs.shape, truths.shape)
+        return mean_of_unions(outputs.argmax(1), truths)
     if task.word == BOXES:
         return mean_average_precision([found(task, output) for output in outputs], truths)
     flat = outputs.reshape(len(outputs), -1)
@@ -134,6 +190,22 @@ def nearest_of_the_same(outputs: NDArray[Any], labels: NDArray[Any]) -> float:
     similar = directions @ directions.T
     np.fill_diagonal(similar, -np.inf)
     return float((labels[similar.argmax(1)] == labels).mean())
+
+
+def mean_of_unions(answers: NDArray[Any], truths: NDArray[Any]) -> float:
+    """Over the classes that occur: pixels that are right, of those that are of the class or were said to be."""
+    shares = []
+    for label in np.unique(truths):
+        said, is_so = answers == label, truths == label
+        shares.append((said & is_so).sum() / (said | is_so).sum())
+    return float(np.mean(shares))
+
+
+def area_under_the_curve(scores: NDArray[Any], strange: NDArray[np.bool_]) -> float:
+    """The share of pairs of a strange and a usual sample in which the strange one has the higher score; equal: half."""
+    usual, others = np.sort(scores[~strange]), scores[strange]
+    below, up_to = np.searchsorted(usual, others, "left"), np.searchsorted(usual, others, "right")
+    return float((below + up_to).sum() / (2 * len(usual) * len(others)))
 
 
 def mean_average_precision(answers: Sequence[Sequence[Box]], truths: NDArray[Any]) -> float:

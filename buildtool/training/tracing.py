@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import fx, nn
-from torch.fx.passes.shape_prop import ShapeProp
+from torch.nn import functional
 
 from buildtool.errors import ConfigError, InternalError, LatheError, UnsupportedError, Where
 from buildtool.targets.max7800x.checkpoints.checkpoint import Parameters, Weights
@@ -22,12 +23,81 @@ from buildtool.training.layers import Elementwise, Fused, Pool, Pooling
 
 _LEAVES = (Fused, Pool, Elementwise)
 _RESHAPES = ("view", "reshape", "flatten")
-_SIZES = ("size", "dim", "contiguous")
+_OF_OUTPUTS = ("squeeze", functional.normalize)  # what the program does, if it wants to
+_VALUE = "value"
+
+
+class _Proxy(fx.Proxy):
+    """A value in `forward`, whose sizes are known: what is decided by them is decided while tracing."""
+
+    @property
+    def shape(self) -> torch.Size:
+        return self._value.shape
+
+    @property
+    def device(self) -> torch.device:
+        return self._value.device
+
+    def size(self, *axis: int) -> Any:
+        return self._value.size(*axis)
+
+    def dim(self) -> int:
+        return self._value.dim()
+
+    @property
+    def _value(self) -> torch.Tensor:
+        value = self.node.meta[_VALUE]
+        if not isinstance(value, torch.Tensor):
+            raise UnsupportedError(
+                f"the network asks for the size of {type(value).__name__}", where=Where(node=self.node.name)
+            )
+        return value
 
 
 class _Tracer(fx.Tracer):
+    """Computes with a sample while it traces."""
+
+    def __init__(self, given: torch.Tensor) -> None:
+        super().__init__()
+        self._given, self._computing = given, False
+
     def is_leaf_module(self, module: nn.Module, name: str) -> bool:
         return isinstance(module, _LEAVES) or super().is_leaf_module(module, name)
+
+    def proxy(self, node: fx.Node) -> fx.Proxy:
+        return _Proxy(node, self)
+
+    def create_proxy(
+        self, kind: str, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], *more: Any, **named: Any
+    ) -> Any:
+        """Arguments of `forward` that have a default have that value."""
+        if kind == "placeholder" and args and not target.startswith("*"):
+            return args[0]
+        made = super().create_proxy(kind, target, args, kwargs, *more, **named)
+        self._computing = True
+        try:
+            made.node.meta[_VALUE] = self._computed(kind, target, args, kwargs)
+        finally:
+            self._computing = False
+        return made
+
+    def _computed(self, kind: str, target: Any, args: Any, kwargs: Any) -> Any:
+        if kind == "placeholder":
+            return self._given
+        if kind == "get_attr":
+            return operator.attrgetter(target)(self.root)
+        args, kwargs = fx.node.map_aggregate(
+            (args, kwargs), lambda one: one.node.meta[_VALUE] if isinstance(one, fx.Proxy) else one
+        )
+        if kind == "call_module":
+            return self.root.get_submodule(target)(*args, **kwargs)
+        return (getattr(torch.Tensor, target) if kind == "call_method" else target)(*args, **kwargs)
+
+    def call_module(self, module: Any, forward: Any, args: Any, kwargs: Any) -> Any:
+        return forward(*args, **kwargs) if self._computing else super().call_module(module, forward, args, kwargs)
+
+    def getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: dict[str, Any]) -> Any:
+        return attr_val if self._computing else super().getattr(attr, attr_val, parameter_proxy_cache)
 
 
 @dataclass(frozen=True)
@@ -48,9 +118,8 @@ def steps_of(model: nn.Module, input_shape: Sequence[int]) -> tuple[Step, ...]:
     model.eval()
     try:
         probe(model, input_shape)
-        graph = _Tracer().trace(model)
-        given = torch.zeros(1, *input_shape, dtype=next(model.parameters()).dtype)
-        ShapeProp(fx.GraphModule(model, graph)).propagate(given)
+        with torch.no_grad():
+            graph = _Tracer(torch.zeros(1, *input_shape, dtype=next(model.parameters()).dtype)).trace(model)
     except fx.proxy.TraceError as problem:
         raise UnsupportedError(
             f"`forward` decides by the values of tensors: {problem}",
@@ -72,7 +141,7 @@ def probe(model: nn.Module, input_shape: Sequence[int]) -> None:
     model.eval()
     try:
         with torch.no_grad():
-            model(torch.zeros(1, *input_shape, dtype=next(model.parameters()).dtype))
+            found = model(torch.zeros(1, *input_shape, dtype=next(model.parameters()).dtype))
     except LatheError:
         raise
     except Exception as error:  # whatever the user's network does
@@ -84,6 +153,13 @@ def probe(model: nn.Module, input_shape: Sequence[int]) -> None:
         ) from error
     finally:
         model.train(training)
+    if not isinstance(found, torch.Tensor):
+        raise ConfigError(
+            f"the network puts out a {type(found).__name__}",
+            where=Where(model=type(model).__name__),
+            rule="training is for networks with one output",
+            remedy="leave the others out of what `forward` returns",
+        )
 
 
 class _Walk:
@@ -105,10 +181,10 @@ class _Walk:
             self._reshape(node)
         elif node.target is torch.cat:
             self._joined(node)
-        elif node.op == "output" or (node.op == "call_method" and node.target in _SIZES):
+        elif node.op == "output" or node.target == "contiguous":
             self._from[node] = self._from.get(first, ((), False))
-        elif node.op == "call_function" and node.target in (getattr, operator.getitem):
-            self._from[node] = ((), False)
+        elif node.target in _OF_OUTPUTS and _is_output(node):
+            self._from[node] = self._from[first]
         else:
             name = getattr(node.target, "__name__", str(node.target))
             raise UnsupportedError(
@@ -136,6 +212,12 @@ class _Walk:
                 remedy="put a layer behind torch.cat, such as Conv2d of 1x1",
             )
         in_shape, flattens = tuple(_shape(node.args[0])), found[0][1]
+        if flattens and not _is_full(module):
+            raise UnsupportedError(
+                f"{type(module).__name__} gets flattened values",
+                where=Where(node=node.target),
+                rule="fully connected layers take them, and convolutions of 1x1",
+            )
         step = Step(node.target, module, sources, flattens, in_shape, tuple(_shape(node)))
         self._from[node] = ((len(self.steps),), False)
         self.steps.append(step)
@@ -143,7 +225,11 @@ class _Walk:
     def _reshape(self, node: Any) -> None:
         before, after = _shape(node.args[0]), _shape(node)
         sources, flattened = self._from[node.args[0]]
-        if len(after) != 1 and before != after:
+        if after == (math.prod(before), 1, 1) and before != after:
+            self._from[node] = (sources, True)
+            return
+        folded = before[0] == after[0] and math.prod(before) == math.prod(after)  # rows lie one after the other
+        if len(after) != 1 and before != after and not (_is_output(node) or folded):
             what = f"{' x '.join(map(str, before))} is reshaped to {' x '.join(map(str, after))}"
             raise UnsupportedError(
                 what,
@@ -168,11 +254,27 @@ class _Walk:
         self._from[node] = (tuple(source for sources, _ in found for source in sources), False)
 
 
+def _is_full(module: Any) -> bool:
+    """Each output is a sum of all inputs, for an input of one row and column."""
+    if not isinstance(module, Fused) or module.pooling is not None:
+        return False
+    op = module.op
+    if module.operation == "conv2d":
+        return op.kernel_size == (1, 1) and op.padding == (0, 0) and op.groups == 1
+    return module.operation == "linear"
+
+
 def _shape(node: Any) -> tuple[int, ...]:
-    meta = node.meta.get("tensor_meta")
-    if meta is None:
+    value = node.meta.get(_VALUE)
+    if not isinstance(value, torch.Tensor):
         raise InternalError(f"no shape of {node.name}")
-    return tuple(int(side) for side in meta.shape[1:])
+    return tuple(value.shape[1:])
+
+
+def _is_output(node: Any) -> bool:
+    """No layer reads it."""
+    reshaped = (*_RESHAPES, *_OF_OUTPUTS)
+    return all(user.op == "output" or (user.target in reshaped and _is_output(user)) for user in node.users)
 
 
 # -- the network of the chip --
@@ -218,9 +320,9 @@ def _layer(
     own = parameters[f"{step.name}.op.weight"]
     return replace(
         layer,
-        operation=module.operation,
-        kernel=_kernel(module, own),
-        flatten=module.operation == "linear" and _size(shape) != (1, 1),
+        operation="linear" if step.flattens else module.operation,
+        kernel=_kernel(module, own, full=step.flattens or module.operation == "linear"),
+        flatten=(step.flattens or module.operation == "linear") and _size(shape) != (1, 1),
         output_shift=own.output_shift,
         activation=module.activation,
         output_width=32 if module.wide else 8,
@@ -237,12 +339,12 @@ def _pool(pooling: Pooling | None) -> ChipPool | None:
     return ChipPool(pooling.kind, pair(pooling.size), pair(pooling.stride), pair(pooling.dilation))
 
 
-def _kernel(module: Fused, own: Parameters) -> Kernel:
+def _kernel(module: Fused, own: Parameters, *, full: bool) -> Kernel:
     weights, bias, op = own.weights, own.bias, module.op
     kept = None if bias is None or not bias.any() else bias.astype(np.int8)
     bits = own.bits or 8
-    if module.operation == "linear":
-        return Kernel(weights.reshape(*weights.shape, 1, 1).astype(np.int8), bits, kept, (1, 1), pad=(0, 0))
+    if full:
+        return Kernel(weights.reshape(*weights.shape[:2], 1, 1).astype(np.int8), bits, kept, (1, 1), pad=(0, 0))
     flat = module.operation == "conv1d"
 
     def pair(values: Sequence[int], other: int) -> Size:

@@ -153,6 +153,11 @@ def export(
     return evaluating.export(on_chip, held.test_samples[0], folder)
 
 
+def streams(description: Path) -> bool:
+    """Whether the first layer gets the input through the FIFO, because memory has no room for it."""
+    return description.suffix == ".yaml" and "streaming: true" in description.read_text(encoding="utf-8")
+
+
 def search(
     model: Path,
     arch: str | None,

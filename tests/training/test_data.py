@@ -51,6 +51,7 @@ MISTAKES: dict[str, dict[str, Any]] = {
     "there is no box": {"samples": ZEROS, "boxes": -np.ones_like(BOXES)},
     "a box has a label that is no integer": {"samples": ZEROS, "boxes": BOXES + 0.1},
     "edges that are not in order": {"samples": ZEROS, "boxes": BOXES[..., [0, 3, 2, 1, 4]]},
+    "labels of (20, 4, 3)": {"samples": ZEROS, "labels": np.zeros((20, 4, 3), np.int64)},
 }  # fmt: skip
 
 
@@ -69,3 +70,17 @@ def test_boxes_are_read_and_split(tmp_path: Path) -> None:
 def test_a_missing_file_is_named() -> None:
     with pytest.raises(LatheError, match="there are no samples 'digit'"):
         data.read("digit")
+
+
+def test_labels_of_pixels_and_of_what_is_rebuilt(tmp_path: Path) -> None:
+    masks = np.tile(np.arange(4), (20, 4, 1))
+    found = data.read(saved(tmp_path, samples=ZEROS, labels=masks))
+    assert (found.has_masks, found.has_boxes, found.classes) == (True, False, 4)
+    assert not data.read(saved(tmp_path, samples=ZEROS, boxes=BOXES)).has_masks
+    samples = np.arange(20).reshape(20, 1, 1, 1)
+    found = data.read(saved(tmp_path, samples=samples, labels=np.arange(20) % 4 // 2)).of_the_first_label()
+    assert not found.labels.any()
+    assert sorted(found.test_labels) == [0] * (10 - len(found.labels)) + [1] * 10
+    assert sorted(np.concatenate((found.samples, found.test_samples)).reshape(-1)) == list(range(20))
+    with pytest.raises(LatheError, match="the samples are of one kind"):
+        data.read(saved(tmp_path, samples=ZEROS, labels=LABELS)).of_the_first_label()

@@ -45,3 +45,28 @@ def test_samples(samples: ModuleType, task: str, shape: tuple[int, ...], classes
     assert set(labels) == set(range(classes))
     assert np.array_equal(pictures, again)
     assert np.array_equal(labels, same)
+
+
+def test_pixels_and_signals(samples: ModuleType) -> None:
+    pictures, labels = samples.segments(40)
+    assert pictures.shape == (40, 3, 32, 32)
+    assert labels.shape == (40, 32, 32)
+    assert set(np.unique(labels)) == {0, 1, 2, 3, 4}
+    signals, kinds = samples.vibrations(200)
+    assert signals.shape == (200, 3, 64)
+    assert set(kinds) == {0, 1, 2, 3, 4}
+    assert 100 < (kinds == 0).sum() < 160
+    assert np.array_equal(samples.vibrations(200)[0], signals)
+
+
+def test_faces_and_textures(samples: ModuleType) -> None:
+    """What is of one person is more alike than what is of two, and not equal."""
+    pictures, people = samples.faces(6, 8)
+    assert (pictures.shape, list(np.unique(people))) == ((48, 3, 32, 32), list(range(6)))
+    middles = pictures[:, :, 10:24, 12:20].reshape(48, -1).astype(float)
+    far = np.abs(middles[:, None] - middles[None]).mean(2)
+    same = people[:, None] == people
+    assert 5 < far[same & ~np.eye(48, dtype=bool)].mean() < 0.8 * far[~same].mean()
+    surfaces, kinds = samples.textures(40)
+    assert (surfaces.shape, surfaces.dtype) == ((40, 3, 32, 32), np.int8)
+    assert set(kinds) <= set(range(10))

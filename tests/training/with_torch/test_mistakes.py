@@ -58,7 +58,14 @@ NETWORKS: dict[str, tuple[str, str, tuple[int, ...], str]] = {
     "a function of torch": (CONV, "return F.relu(self.a(x))", (1, 8, 8), CHIP),
     "an operator of Python": (TWO, "y = self.a(x); return y + self.b(y)", (1, 8, 8), CHIP),
     "a layer of torch": ("self.a = nn.Conv2d(1, 8, 3)", "return self.a(x)", (1, 8, 8), CHIP),
-    "reshaped": (TWO, "return self.b(self.a(x).view(x.size(0), 8, 4, 16))", (1, 8, 8), CHIP),
+    "reshaped": (TWO, "return self.b(self.a(x).view(x.size(0), 4, 16, 8).view(x.size(0), 8, 8, 8))", (1, 8, 8), CHIP),
+    "flattened before a kernel of 3x3": (
+        f"{CONV}; self.b = ai8x.Conv2d(512, 4, 3, padding=1)",
+        "return self.b(self.a(x).view(x.size(0), -1, 1, 1))",
+        (1, 8, 8),
+        CHIP,
+    ),
+    "two outputs": (TWO, "y = self.a(x); return y, self.b(y)", (1, 8, 8), CHIP),
     "concatenated along rows": (TWO, "y = self.a(x); return torch.cat((y, self.b(y)), 2)", (1, 8, 8), CHIP),
     "one operand": (f"{CONV}; self.add = ai8x.Add()", "return self.add(self.a(x))", (1, 8, 8), CHIP),
     "an operand that is concatenated": (

@@ -11,8 +11,10 @@ from buildtool.builders.device_simulators import device_simulator
 from buildtool.builders.objects import ObjectCache
 from buildtool.targets.max7800x import TARGET
 from buildtool.targets.max7800x.devices import MAX78000
+from buildtool.targets.max7800x.firmware import program
 from buildtool.training import ai8x, evaluating, layers, models
 from buildtool.training.data import Data
+from tests.targets.max7800x import machine
 
 BLOCKS = """import ai8x
 from torch import nn
@@ -93,3 +95,54 @@ def test_the_device_is_asked_for_its_limits() -> None:
         ai8x.set_device(device, simulate=False, round_avg=False)
         assert (ai8x.dev.device, ai8x.dev.WEIGHT_DEPTH, ai8x.dev.WEIGHT_INPUTS) == (device, depth, 256)
     assert issubclass(ai8x.LAYERS["BitwiseOr"], layers.Elementwise)  # type: ignore[arg-type]
+
+
+OTHERS = """from torch import nn
+from torch.nn import functional as F
+
+import ai8x
+
+
+class Others(nn.Module):
+    def __init__(self, num_channels=8, dimensions=(32,), **kwargs):
+        super().__init__()
+        self.conv1 = ai8x.FusedConv1dReLU(num_channels, 12, 3, padding=1)
+        self.conv2 = ai8x.FusedMaxPoolConv2dReLU(12, 6, 3, padding=1)
+        self.last = ai8x.Conv2d(6 * dimensions[0] // 4, 4, 1)
+
+    def forward(self, x, early=False):
+        if x.shape[1] == 16:
+            x = x[:, 0:8]
+        x = self.conv1(x)
+        if early:
+            return x
+        x = self.conv2(x.view(x.shape[0], x.shape[1], 4, -1))
+        x = self.last(x.view(x.size(0), -1, 1, 1))
+        return F.normalize(x, p=2, dim=1).squeeze()
+
+
+def others(**kwargs):
+    return Others(**kwargs)
+
+
+models = [{'name': 'others', 'min_input': 1, 'dim': 1}]
+"""
+
+
+def test_what_model_files_of_others_do(tmp_path: Path) -> None:
+    """Decisions by sizes and by defaults of arguments; one dimension taken for two; a convolution of 1x1 of all values;
+    outputs that the program scales.
+    """
+    file = tmp_path / "others.py"
+    file.write_text(OTHERS)
+    samples = np.random.default_rng(1).integers(-128, 128, (10, 8, 32))
+    data = Data("random", samples, np.arange(10) % 4, samples, np.arange(10) % 4)
+    name, network = models.made(file, None, data)
+    models.quantise(network, dict.fromkeys(models.layers_of(network), 8))
+    on_chip = evaluating.chip_network(name, network.eval(), MAX78000, data.shape, tmp_path)
+    assert [layer.operation for layer in on_chip.layers] == ["conv1d", "conv2d", "linear"]
+    assert on_chip.layers[1].in_size == (4, 8)
+    assert evaluating.compare(network, on_chip, data, device_simulator(TARGET.simulator, ObjectCache())) == 3
+    differences, outcome = machine.differences(program.make(on_chip, data.samples[0]))
+    assert not outcome.complaints
+    assert not differences

@@ -61,11 +61,43 @@ def test_the_loss_of_boxes_is_least_at_the_truth() -> None:
     assert least < 0.01
     found = tasks.found(PAIR, flat[0].numpy())
     assert sorted(one.label for one in found) == [0, 1]
-    assert tasks.measured(PAIR, flat.numpy(), truths.numpy()) == 1
+    nothing = np.zeros((1, 1, 7, 7), np.int64)
+    held = Data("one", nothing, truths.numpy(), nothing, truths.numpy())
+    assert tasks.measured(PAIR, flat.numpy(), held) == 1
     rng = np.random.default_rng(0)
     for _ in range(20):
         other = flat + torch.from_numpy(rng.normal(0, 0.5, flat.shape).astype(np.float32))
         assert float(tasks.loss_of_boxes(PAIR, other, truths)) > least
+
+
+def test_pixels_by_hand() -> None:
+    truths = np.array([[[0, 0], [1, 1]], [[0, 0], [0, 2]]])
+    answers = np.array([[[0, 1], [1, 1]], [[0, 0], [0, 0]]])
+    # Class 0: 4 of 6; class 1: 2 of 3; class 2 was never said.
+    assert tasks.mean_of_unions(answers, truths) == pytest.approx((4 / 6 + 2 / 3 + 0) / 3)
+    planes = (np.arange(3)[None, :, None, None] == truths[:, None]).astype(np.float32)
+    held = Data("two", np.zeros((2, 1, 2, 2), np.int64), truths, np.zeros((2, 1, 2, 2), np.int64), truths)
+    assert tasks.measured(Task("pixels"), planes, held) == 1
+    known = torch.from_numpy(truths)
+    least = float(tasks.loss_of_pixels(torch.from_numpy(planes) * 20, known))
+    assert least < 1e-6 < float(tasks.loss_of_pixels(torch.from_numpy(planes), known))
+    with pytest.raises(LatheError, match="an output of 3 x 2 x 1 for labels of 2 x 2"):
+        tasks.loss_of_pixels(torch.from_numpy(planes[..., :1]), known)
+
+
+def test_what_is_rebuilt_by_hand() -> None:
+    """Of the pairs of a strange and a usual sample; equal ones count half."""
+    strange = np.array([False, False, True, True])
+    assert tasks.area_under_the_curve(np.array([1.0, 2.0, 2.0, 3.0]), strange) == (0.5 + 1 + 1 + 1) / 4
+    assert tasks.area_under_the_curve(np.array([1.0, 2.0, 0.0, 0.5]), strange) == 0
+    samples = np.zeros((4, 3, 2), np.int64)
+    held = Data("four", samples, strange.astype(int), samples, strange.astype(int))
+    outputs = np.repeat(np.array([0.1, 0.2, -0.3, 0.4]), 6).reshape(4, 6)
+    assert tasks.measured(Task("rebuild"), outputs, held) == 1
+    given = torch.zeros(4, 3, 2)
+    assert float(tasks.loss_of_rebuilding(torch.from_numpy(outputs), given)) == pytest.approx(0.075)
+    with pytest.raises(LatheError, match="an output of 5 for samples of 3 x 2"):
+        tasks.loss_of_rebuilding(torch.zeros(4, 5), given)
 
 
 def test_the_loss_of_embeddings_prefers_what_is_alike() -> None:
@@ -136,6 +168,8 @@ def known(boxes: bool) -> Data:
      ({}, True, "`anchors` is [] for the task 'boxes'"),
      ({"anchors": [1, 1, 2]}, True, "`anchors` is [1, 1, 2] for the task 'boxes'"),
      ({"anchors": [1, -1]}, True, "`anchors` is [1, -1] for the task 'boxes'"),
+     ({"task": "pixels"}, False, "the task is 'pixels', and the samples have labels"),
+     ({"task": "rebuild"}, True, "the task is 'rebuild', and the samples have boxes"),
      ({"anchors": [1, 1]}, False, "`anchors` is [1, 1] for the task 'classes'")],
 )  # fmt: skip
 def test_entries_that_do_not_fit_are_answered(entry: dict[str, Any], boxes: bool, what: str) -> None:
