@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 from buildtool.errors import UnsupportedError
+from buildtool.ir.evaluate import evaluate
 from buildtool.ir.graph import Graph
 from buildtool.passes.pipeline import optimise
-from buildtool.targets.max7800x.devices import MAX78000, MAX78002
+from buildtool.targets.max7800x.devices import MAX78000, MAX78002, Device
 from buildtool.targets.max7800x.lowering import tensors
-from buildtool.targets.max7800x.lowering.lower import Lowered, Settings, lower
+from buildtool.targets.max7800x.lowering.lower import Lowered, Settings, lower, run
 from buildtool.targets.max7800x.planning import overlap
+from buildtool.targets.max7800x.simulation import simulate
 from tests.targets.k210.generating import Net, pictures, prepared
 from tests.targets.max7800x.graphs import GRAPHS, assert_machine_agrees, nearness
 
@@ -61,6 +63,54 @@ def test_streams_and_planes_are_chosen_on_need() -> None:
     lowered = lower(prepared(GRAPHS["large"]()), MAX78000)
     assert [layer.streaming for layer in lowered.network.layers][:3] == [True, True, False]
     assert lowered.network.fifo
+
+
+def leaky() -> Graph:
+    """Slopes below zero: in layers of all kinds, of each channel, before pools, of sums, and of what several read."""
+    net = Net(11)
+    x = net.layer(net.input(1, 16, 16, 3), 16, act="")
+    x = net.pool(net("leaky_relu", x, alpha=0.1))
+    slopes = net.constant(np.linspace(0.0, 1.5, 16))
+    y = net("prelu", net.layer(x, 16, act=""), slopes)
+    x = net("prelu", net("add", x, y), net.constant(np.full(1, 0.25)))
+    x = net("leaky_relu", net.depthwise(x, act=""), alpha=0.3)
+    y = net("leaky_relu", net.layer(net.pool(x), 20, act=""), alpha=0.05)
+    x = net("leaky_relu", net.product(net("reshape", y, shape=(1, 4 * 4 * 20)), 24), alpha=0.2)
+    return net.finish(net.product(x, 10))
+
+
+@pytest.mark.parametrize("device", [MAX78000, MAX78002], ids=lambda device: device.name)
+def test_slopes_below_zero_are_differences(device: Device) -> None:
+    graph = prepared(leaky())
+    lowered = lower(graph, device)
+    names = [layer.name for layer in lowered.network.layers if "copied for" not in layer.name]
+    below = [name for name in names if name.endswith("below zero")]
+    assert len(below) == 6
+    assert min(nearness(graph, lowered)) >= LEAST
+    assert_machine_agrees(lowered, picture_of(graph))
+
+
+def test_a_leaky_layer_is_exact_but_for_its_bytes() -> None:
+    """Each output is within two steps of the model's: one of the layer, one of the weights' bytes."""
+    net = Net(3)
+    x = net("leaky_relu", net.layer(net.input(1, 8, 8, 4), 8, 1, act=""), alpha=0.25)
+    graph = prepared(net.finish(x))
+    lowered = lower(graph, MAX78000)
+    (picture,) = pictures(graph, 1, seed=78)[0].values()
+    (port,) = lowered.outputs
+    (wanted,) = evaluate(graph, {lowered.input.name: picture}).values()
+    (found,) = run(lowered, simulate.run(lowered.network, lowered.input.stored(picture)).outputs)
+    assert wanted.min() < -10 * port.scale
+    assert np.abs(found - wanted).max() <= 2 * port.scale
+
+
+def test_negative_slopes_are_told() -> None:
+    net = Net(3)
+    y = net("prelu", net.layer(net.input(1, 8, 8, 4), 8, act=""), net.constant(np.linspace(-0.1, 0.1, 8)))
+    graph = net.finish(net.product(net.mean(y), 4))
+    optimise(graph, quantised=True)
+    with pytest.raises(UnsupportedError, match="its activation is prelu"):
+        lower(graph, MAX78000)
 
 
 # -- bits --------------------------------------------------------------------------------------------------------------

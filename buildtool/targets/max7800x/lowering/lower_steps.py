@@ -27,7 +27,9 @@ from buildtool.ops.conv2d import Conv2d
 from buildtool.ops.deconv2d import Deconv2d
 from buildtool.ops.dwconv2d import DwConv2d
 from buildtool.ops.fully_connected import FullyConnected
+from buildtool.ops.leaky_relu import LeakyRelu
 from buildtool.ops.max_pool2d import MaxPool2d
+from buildtool.ops.prelu import Prelu
 from buildtool.ops.reduce_mean import ReduceMean
 from buildtool.ops.relu import Relu
 from buildtool.ops.reshape import Reshape
@@ -37,6 +39,7 @@ from buildtool.ops.sub import Sub
 from buildtool.ops.transpose import Transpose
 from buildtool.quant.ranges import between
 from buildtool.targets.max7800x.devices import MAX78000, PROCESSORS, Device
+from buildtool.targets.max7800x.lowering.lower_activations import activation_of, below_zero, no_activation, slopes_of
 from buildtool.targets.max7800x.lowering.lower_data import (
     BORDER,
     Border,
@@ -170,9 +173,11 @@ class _Lowering:
         elif isinstance(op, Relu | Abs | Clip):
             limit = op.high if isinstance(op, Clip) else None
             if isinstance(op, Clip) and op.low != 0:
-                raise _no_activation(op.name)
+                raise no_activation(op.name)
             read = self._read(node.inputs[0])
             self._reads[value] = self._activated(node, read, value, "abs" if isinstance(op, Abs) else "relu", limit)
+        elif isinstance(op, LeakyRelu | Prelu):
+            self._reads[value] = self._leaky(node, self._read(node.inputs[0]), value, slopes_of(node))
         elif type(op) in _SOFTWARE and value in self._outputs and value not in self._users:
             self._after[value] = node.inputs[0], _SOFTWARE[type(op)]
         else:
@@ -207,16 +212,17 @@ class _Lowering:
         out = Data(_name(node), channels, (made[0], made[1]), [value])
         step = Step(node, form.operation, read, out, form.weights, _bias(node, channels), form.kernel, form.pad)
         step.groups = form.groups
-        residual = node.input(3)
+        residual, slopes = node.input(3), None
         if residual is None:
-            step.activation, out.limit = _activation(node.op)
+            slopes = slopes_of(node)
+            step.activation, out.limit = activation_of(node.op) if slopes is None else ("relu", None)
         self._add(step)
-        behind = of_data(out)
+        behind = of_data(out) if slopes is None else self._with_negative(step, slopes)
         if form.stride_behind != (1, 1):
             behind = behind.pooled(Pool("max", (1, 1), form.stride_behind))
         if residual is not None:
             out.values = []  # its range is that of the sum
-            kind, limit = _activation(node.op)
+            kind, limit = activation_of(node.op)
             both = self._together(node, [(value, behind), (residual, self._read(residual))], "add")
             behind = self._activated(node, both, value, kind, limit) if kind else both
         self._reads[value] = replace(behind, order=behind.order.reshape(_shape(value)))
@@ -254,9 +260,11 @@ class _Lowering:
         step.bias, step.flatten = _bias(node, outputs), flatten
         if not read.is_plain:  # what is pooled or added on the way is a picture
             step.operation = "conv2d"
-        step.activation, step.out.limit = _activation(node.op)
+        slopes = slopes_of(node)
+        step.activation, step.out.limit = activation_of(node.op) if slopes is None else ("relu", None)
         self._add(step)
-        self._reads[value] = replace(of_data(step.out), order=np.arange(outputs).reshape(_shape(value)))
+        behind = of_data(step.out) if slopes is None else self._with_negative(step, slopes)
+        self._reads[value] = replace(behind, order=np.arange(outputs).reshape(_shape(value)))
 
     def _pool(self, node: Node) -> None:
         value, x, op = node.outputs[0], node.inputs[0], node.op
@@ -301,7 +309,7 @@ class _Lowering:
             )
         both = self._together(node, [(one, self._read(one)) for one in node.inputs], kind)
         if isinstance(op, ActivatedOperator) and op.activation != "none":
-            activation, limit = _activation(op)
+            activation, limit = activation_of(op)
             assert activation is not None
             both = self._activated(node, both, value, activation, limit)
         self._reads[value] = both
@@ -464,6 +472,30 @@ class _Lowering:
         self._add(step)
         return replace(of_data(out), order=read.order)
 
+    def _leaky(self, node: Node, read: Read, value: Value, slopes: Array | None) -> Read:
+        """Slopes below zero: by the layer that makes the value and one beside it, or by two identities."""
+        if slopes is None:
+            raise no_activation(node.op.name)
+        if slopes.size > 1 and not _is_canonical(value, read):
+            raise NotHereError(
+                "each channel has a slope of its own, and the values have been moved",
+                "channels are the last axis of an image",
+                "put the activation before the operator that moves the axes",
+            )
+        made = self._made.get(read.sources[0]) if read.is_data else None
+        alone = len(self._users.get(node.inputs[0], ())) == 1 and node.inputs[0] not in self._outputs
+        if made is None or made.activation or made.weights is None or not alone or made.keeps_scale:
+            read = self._fit_for(node, read, "conv2d", node.inputs[0])
+            made = _identity(Step(node, "none", read, Data(_name(node), read.channels, read.result)))
+            self._add(made)
+        made.activation, made.out.values = "relu", [value]
+        return replace(self._with_negative(made, slopes), order=read.order)
+
+    def _with_negative(self, step: Step, slopes: Array) -> Read:
+        other, read = below_zero(step, slopes)
+        self._add(other)
+        return read
+
     def _add(self, step: Step) -> None:
         self._steps.append(step)
         self._made[step.out] = step
@@ -559,22 +591,3 @@ def _bias(node: Node, channels: int) -> Array | None:
     if value.constant is None:
         raise NotHereError("its bias is computed", "biases of layers are constant", "make it constant")
     return np.broadcast_to(value.constant.astype(np.float64), (channels,))
-
-
-def _activation(op: object) -> tuple[Activation | None, float | None]:
-    assert isinstance(op, ActivatedOperator)
-    if op.activation == "none":
-        return None, None
-    if op.activation == "relu":
-        return "relu", None
-    if op.activation == "clip" and op.activation_alpha == 0:
-        return "relu", op.activation_beta if math.isfinite(op.activation_beta) else None
-    raise _no_activation(op.activation)
-
-
-def _no_activation(kind: str) -> NotHereError:
-    return NotHereError(
-        f"its activation is {kind}",
-        "layers support relu, relu with a limit, and abs",
-        "train with relu, or compute the last activation in the program",
-    )
