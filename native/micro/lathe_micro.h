@@ -108,6 +108,36 @@ typedef struct lm_svdf {
   int8_t zero;
 } lm_svdf;
 
+/* Activations of 16 bits, without zero points. Multipliers have 15 bits; `exact`: 31. */
+typedef struct lm_conv16 {
+  const int8_t* weights;
+  const int64_t* biases;
+  const int32_t* multipliers;
+  const int8_t* shifts;
+  lm_image image;
+  int16_t low, high;
+  int16_t exact;
+} lm_conv16;
+
+typedef struct lm_limits {
+  int16_t low, high;
+} lm_limits;
+
+typedef struct lm_pool16 {
+  lm_image image;
+  lm_limits limits;
+} lm_pool16;
+
+typedef struct lm_add16 {
+  lm_factor first, second, sum;
+  lm_limits limits;
+} lm_add16;
+
+typedef struct lm_scale16 {
+  lm_factor factor;
+  lm_limits limits;
+} lm_scale16;
+
 void lm_conv_s8(const int8_t* x, int8_t* y, void* scratch, const lm_conv* layer);
 void lm_depthwise_s8(const int8_t* x, int8_t* y, void* scratch, const lm_conv* layer);
 /* The same, several channels of a place at a time: only with MVE. */
@@ -133,6 +163,19 @@ void lm_move_s8(const int8_t* x, int8_t* y, const lm_move* layer);
 void lm_gather_s8(const int8_t* x, int8_t* y, size_t count, size_t run, const int32_t* places);
 /* Moves bytes down to an earlier place of the same memory. */
 void lm_keep(const int8_t* x, int8_t* y, size_t size);
+void lm_conv_s16(const int16_t* x, int16_t* y, const lm_conv16* layer);
+void lm_depthwise_s16(const int16_t* x, int16_t* y, const lm_conv16* layer);
+void lm_max_pool_s16(const int16_t* x, int16_t* y, const lm_pool16* layer);
+void lm_average_pool_s16(const int16_t* x, int16_t* y, const lm_pool16* layer);
+void lm_add_s16(const int16_t* a, const int16_t* b, int16_t* y, size_t count, const lm_add16* layer);
+void lm_mul_s16(const int16_t* a, const int16_t* b, int16_t* y, size_t count, const lm_scale16* layer);
+void lm_rescale_s16(const int16_t* x, int16_t* y, size_t count, const lm_scale16* layer);
+/* Between the entries of a table of sigmoid(i / 24); x * multiplier / 2^shift counts steps of 1 / 12288. */
+void lm_sigmoid_s16(const int16_t* x, int16_t* y, size_t count, int32_t multiplier, int shift, const uint16_t* table);
+void lm_tanh_s16(const int16_t* x, int16_t* y, size_t count, int32_t multiplier, int shift, const uint16_t* table);
+/* Tables of exp(-10 to 0) and of 1 / (1 + x), with 513 entries. */
+void lm_softmax_s16(const int16_t* x, int16_t* y, size_t rows, size_t columns, lm_factor factor,
+                    const int16_t* exponentials, const int16_t* inverses);
 void lm_quantize_s8(const float* x, int8_t* y, size_t count, float scale, int zero);
 void lm_dequantize_s8(const int8_t* x, float* y, size_t count, float scale, int zero);
 

@@ -126,14 +126,26 @@ def activated_bytes(step: Step, y: Tensor) -> Tensor:
     code, quant = step.integer("fused_activation_function", _NONE), output_quantisation(step)
     if code == _NONE:
         return y
-    if code not in _BOUNDS or quant is None:
+    bounds = None if quant is None else stored_bounds(step, quant, y.dtype)
+    if bounds is None:
         step.unsupported(f"the fused activation {code} on quantised numbers", "convert the model without it")
     ends = np.iinfo(str(y.dtype.numpy))
+    low, high = bounds
+    return y if (low, high) == (ends.min, ends.max) else step.emit("clip", y, low=low, high=high)
+
+
+def stored_bounds(step: Step, quant: QuantType, dtype: DType) -> tuple[float, float] | None:
+    """Of stored results, as the fused activation limits them; None where it is no limit."""
+    code, ends = step.integer("fused_activation_function", _NONE), np.iinfo(str(dtype.numpy))
+    if code == _NONE:
+        return float(ends.min), float(ends.max)
+    if code not in _BOUNDS:
+        return None
     low, high = (
         float(np.clip(np.round(end / quant.scales[0]) + quant.zero_points[0], ends.min, ends.max))
         for end in _BOUNDS[code]
     )
-    return y if (low, high) == (ends.min, ends.max) else step.emit("clip", y, low=low, high=high)
+    return low, high
 
 
 def pads(

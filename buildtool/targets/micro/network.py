@@ -242,6 +242,94 @@ class Gather(Layer):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class Short(Layer):
+    """A layer whose tensors have 16 bits, and no zero points."""
+
+    low: int = -(1 << 15)
+    high: int = (1 << 15) - 1
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ConvShort(Short):
+    """A convolution with weights of 8 bits, [O, KH, KW, I]; a product with a matrix is one over rows of one column.
+
+    `exact`: multipliers have 31 bits, else 15.
+    """
+
+    window: Window
+    weights: Bytes
+    bias: NDArray[np.int64]
+    multipliers: tuple[int, ...]
+    shifts: tuple[int, ...]
+    exact: bool
+    rows: int = 0  # of a product with a matrix
+
+    @property
+    def macs(self) -> int:
+        return self.output.elements * int(self.weights[0].size)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DepthwiseShort(ConvShort):
+    """A convolution of each channel with filters of its own. `weights`: [O, KH, KW, 1]."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AddShort(Short):
+    """The sum of two tensors of one shape. Multipliers and shifts: of both inputs, and of the output."""
+
+    multipliers: tuple[int, int, int]
+    shifts: tuple[int, int, int]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MulShort(Short):
+    """The product of two tensors of one shape."""
+
+    multiplier: int
+    shift: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RescaleShort(Short):
+    """From one scale to another."""
+
+    multiplier: int
+    shift: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MaxPoolShort(Short):
+    """The largest number of each window."""
+
+    window: Window
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AveragePoolShort(Short):
+    """The mean of the part of each window that is inside the image; input and output have one scale."""
+
+    window: Window
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CurveShort(Short):
+    """Sigmoid or tanh, between the entries of a table. The factor scales the input to steps of 1 / 12288."""
+
+    curve: str
+    multiplier: int
+    shift: int  # to the right
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SoftmaxShort(Short):
+    """Over the last axis. The factor scales differences to steps of 10 / 65535."""
+
+    multiplier: int
+    shift: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Keep(Layer):
     """Moves the rows of a buffer that later bands read to its start; input and output are parts of that buffer."""
 

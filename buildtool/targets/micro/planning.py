@@ -154,7 +154,9 @@ def overlap(layer: Layer, source: Tensor, kernel_set: str) -> Overlap | None:
     if isinstance(layer, nets.Conv):
         direct = kernel_set == "mve" and layer.window == nets.Window((1, 1), (1, 1), (0, 0), layer.window.dilations)
         return Overlap(_lag(layer, _PLACES[kernel_set], reads_late=direct))
-    if isinstance(layer, (nets.Add, nets.Mul, nets.Table)):
+    if isinstance(
+        layer, (nets.Add, nets.Mul, nets.Table, nets.AddShort, nets.MulShort, nets.RescaleShort, nets.CurveShort)
+    ):
         return Overlap(0)
     if isinstance(layer, nets.MaxPool | nets.AveragePool):
         return Overlap(_lag(layer, 1, reads_late=True))

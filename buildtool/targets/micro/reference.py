@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from buildtool.targets.micro import curves
+from buildtool.targets.micro import curves, short_reference
 from buildtool.targets.micro import network as nets
 from buildtool.targets.micro.fixed_point import clamped, high_product, scaled, scaled_once, shifted_right
-from buildtool.targets.micro.network import Layer, Network, Tensor, Window
+from buildtool.targets.micro.network import Layer, Network, Tensor
+from buildtool.targets.micro.short_reference import windows
 
 Array = NDArray[Any]
 Values = NDArray[np.int64]
@@ -39,19 +40,6 @@ def _part(known: Mapping[Tensor, Array], network: Network, tensor: Tensor) -> Ar
     """A tensor in the memory that holds it."""
     start = network.start(tensor) // np.dtype(tensor.dtype).itemsize
     return known[network.storage(tensor)][start : start + tensor.elements].reshape(tensor.shape)
-
-
-def windows(x: Values, window: Window, shape: tuple[int, ...], fill: int) -> Values:
-    """The elements of x[1, H, W, C] under each output place: [OH, OW, KH, KW, C]."""
-    (kh, kw), (sh, sw), (top, left), (dh, dw) = window.kernel, window.strides, window.pads, window.dilations
-    rows, columns = shape[1], shape[2]
-    bottom = max((rows - 1) * sh + (kh - 1) * dh + 1 - top - x.shape[1], 0)
-    right = max((columns - 1) * sw + (kw - 1) * dw + 1 - left - x.shape[2], 0)
-    around = np.pad(x[0], ((top, bottom), (left, right), (0, 0)), constant_values=fill)
-    at = np.arange(rows)[:, None] * sh + np.arange(kh) * dh
-    across = np.arange(columns)[:, None] * sw + np.arange(kw) * dw
-    found: Values = around[at[:, None, :, None], across[None, :, None, :]]
-    return found
 
 
 def _stored(layer: Layer, sums: Values, multiplier: Any, shift: Any) -> Array:
@@ -195,12 +183,12 @@ def _move(layer: nets.Move, x: Array) -> Array:
     at = np.full(1, layer.start, np.int64)
     for count, step in reversed(layer.loops):
         at = (at[:, None] + np.arange(count) * step).ravel()
-    return x.ravel()[at]
+    return x.ravel().view(np.int8)[at].view(layer.output.dtype)
 
 
 def _gather(layer: nets.Gather, x: Array) -> Array:
-    found: Array = x.ravel()[layer.places[:, None] + np.arange(layer.run)]
-    return found
+    found: Array = x.ravel().view(np.int8)[layer.places[:, None] + np.arange(layer.run)]
+    return found.view(layer.output.dtype)
 
 
 def _keep(_: nets.Keep, x: Array) -> Array:
@@ -246,4 +234,5 @@ _KERNELS: Mapping[type[Layer], Callable[..., Array]] = {
     nets.Quantize: _quantize,
     nets.Dequantize: _dequantize,
     nets.Defined: _defined,
+    **short_reference.KERNELS,
 }

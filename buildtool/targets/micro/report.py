@@ -6,10 +6,12 @@ from collections import Counter
 from dataclasses import asdict
 from typing import Any
 
-from buildtool.targets.micro import costs
+from buildtool.targets.micro import costs, short_packing
 from buildtool.targets.micro.budget import Choice, Search
 from buildtool.targets.micro.network import (
     Conv,
+    ConvShort,
+    CurveShort,
     Defined,
     Dense,
     Gather,
@@ -18,6 +20,7 @@ from buildtool.targets.micro.network import (
     Lstm,
     Network,
     Softmax,
+    SoftmaxShort,
     SvdfFilters,
     SvdfTimes,
     Table,
@@ -91,6 +94,10 @@ def constant_bytes(layer: Layer, kernel_set: str) -> int:
         return layer.places.nbytes
     if isinstance(layer, Defined):
         return sum(array.nbytes for array in layer.function.arrays)
+    if isinstance(layer, ConvShort):
+        return short_packing.packed(layer).bytes
+    if isinstance(layer, CurveShort | SoftmaxShort):
+        return sum(array.nbytes for array in short_packing.tables(layer))
     if isinstance(layer, Table):
         return layer.table.nbytes
     return layer.exponentials.nbytes if isinstance(layer, Softmax) else 0

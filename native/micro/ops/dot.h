@@ -98,6 +98,34 @@ static inline int32_t lm_dot_s8(const int8_t* x, const int8_t* weights, uint32_t
   return sum;
 }
 
+/* Numbers of 16 bits with weights of 8: 256 products fit 32 bits. */
+static inline int64_t lm_dot_s16_s8(const int16_t* x, const int8_t* weights, uint32_t size) {
+  int64_t sum = 0;
+  while (size != 0) {
+    const uint32_t some = size < 256 ? size : 256;
+    int32_t part = 0;
+    uint32_t k = 0;
+#if LATHE_MICRO_MVE
+    for (; k < some; k += 8) {
+      const mve_pred16_t lanes = vctp16q(some - k);
+      part = vmladavaq_s16(part, vldrhq_z_s16(x + k, lanes), vldrbq_z_s16(weights + k, lanes));
+    }
+#elif LATHE_MICRO_DSP
+    for (; k + 4 <= some; k += 4) {
+      uint32_t one, two, row;
+      memcpy(&one, x + k, 4);
+      memcpy(&two, x + k + 2, 4);
+      memcpy(&row, weights + k, 4);
+      part = lm_smlad((one & 0xFFFFu) | (two << 16), lm_even_bytes(row), part);
+      part = lm_smlad((one >> 16) | (two & 0xFFFF0000u), lm_odd_bytes(row), part);
+    }
+#endif
+    for (; k < some; ++k) part += (int32_t)x[k] * weights[k];
+    sum += part, x += some, weights += some, size -= some;
+  }
+  return sum;
+}
+
 /* The same of 16 bits; sums wrap. */
 static inline int32_t lm_dot_s16(const int16_t* x, const int16_t* weights, uint32_t size, int32_t sum) {
   uint32_t k = 0;

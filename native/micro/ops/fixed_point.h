@@ -62,6 +62,27 @@ static inline int8_t lm_clamped(int32_t value, int32_t low, int32_t high) {
   return (int8_t)value;
 }
 
+static inline int32_t lm_saturated(int64_t value) {
+  return (int32_t)(value < INT32_MIN ? INT32_MIN : value > INT32_MAX ? INT32_MAX : value);
+}
+
+/* Times multiplier * 2^(shift - 15), rounded once; the multiplier has 15 bits, the value at most 47. */
+static inline int32_t lm_scaled_wide(int64_t value, int32_t multiplier, int shift) {
+  return lm_saturated((value * multiplier + ((int64_t)1 << (14 - shift))) >> (15 - shift));
+}
+
+/* The same with a multiplier of 31 bits: of the product the last 16 do not matter. */
+static inline int32_t lm_scaled_exactly(int64_t value, int32_t multiplier, int shift) {
+  const int64_t low = ((value & 0xFFFF) * multiplier) >> 16;
+  return lm_saturated(((value >> 16) * multiplier + low + ((int64_t)1 << (14 - shift))) >> (15 - shift));
+}
+
+static inline int16_t lm_clamped16(int32_t value, int32_t low, int32_t high) {
+  if (value < low) value = low;
+  if (value > high) value = high;
+  return (int16_t)value;
+}
+
 #if LATHE_MICRO_DSP
 static inline int32_t lm_smmulr(int32_t a, int32_t b) {
   int32_t result;

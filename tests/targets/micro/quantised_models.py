@@ -19,6 +19,7 @@ from buildtool.targets.micro.network import Network
 from tests.importers.tflite.writer import GraphSpec, NodeSpec, Quantisation, TensorSpec, write
 
 SAME, VALID = 0, 1
+_ENDS = {"int8": (-128, 128), "int16": (-(1 << 15), 1 << 15)}
 NONE, RELU, RELU6 = 0, 1, 3
 
 
@@ -92,6 +93,11 @@ class Model:
         deep = sum(self.tensors[part].shape[3] for part in parts)
         y = self._activation((*spec.shape[:3], deep), spec.quantisation)
         return self._node("CONCATENATION", list(parts), y, "ConcatenationOptions", {"Axis": 3})
+
+    def concat_rows(self, *parts: int) -> int:
+        spec = self.tensors[parts[0]]
+        y = self._activation((len(parts), *spec.shape[1:]), spec.quantisation)
+        return self._node("CONCATENATION", list(parts), y, "ConcatenationOptions", {"Axis": 0})
 
     def pad(self, x: int) -> int:
         spec = self.tensors[x]
@@ -245,7 +251,10 @@ def network(file: Path, name: str) -> Network:
 
 def inputs_of(network: Network, seed: int) -> dict[str, Array]:
     random = np.random.default_rng(seed)
-    return {tensor.name: random.integers(-128, 128, tensor.shape).astype(np.int8) for tensor in network.inputs}
+    return {
+        tensor.name: random.integers(*_ENDS[tensor.dtype], tensor.shape).astype(tensor.dtype)
+        for tensor in network.inputs
+    }
 
 
 def litert(data: bytes, inputs: Sequence[Array]) -> list[Array]:

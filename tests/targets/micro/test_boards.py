@@ -14,10 +14,19 @@ from tests.targets.micro.quantised_models import images, inputs_of, network_of, 
 
 pytestmark = pytest.mark.arm
 _MOST_STACK = 1024  # bytes
+#: Processors with the kernels and the board of another one.
+_ALIKE = ("cortex-m3", "cortex-m4f", "cortex-m85", "rv32imafc", "rv32imac_zba_zbb", "rv64gc_zba_zbb")
 
 
-@pytest.mark.parametrize("abi", [abi for abi, processor in PROCESSORS.items() if processor.board])
-@pytest.mark.parametrize("make", [images, wide, rearranged])
+@pytest.mark.parametrize(
+    ("make", "abi"),
+    [
+        pytest.param(make, abi, marks=pytest.mark.slow if make is not images and abi in _ALIKE else ())
+        for make in (images, wide, rearranged)
+        for abi, processor in PROCESSORS.items()
+        if processor.board
+    ],
+)
 def test_outputs_are_equal(make: object, abi: str, tmp_path: Path) -> None:
     assert callable(make)
     network = network_of(make(3), tmp_path)

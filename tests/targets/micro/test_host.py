@@ -13,6 +13,7 @@ from buildtool.errors import UnsupportedError
 from buildtool.settings import Options, Overrides, RunSettings
 from buildtool.targets.micro import reference
 from buildtool.targets.micro.emitting import emulated, files, model
+from buildtool.targets.micro.network import Network
 from buildtool.targets.micro.planning import plan
 from buildtool.targets.micro.processors import PROCESSORS
 from buildtool.workflow import building, running
@@ -26,7 +27,11 @@ _SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g",
 @pytest.mark.parametrize("make", [images, wide, rearranged])
 def test_no_kernel_leaves_its_memory(make: object, tmp_path: Path) -> None:
     assert callable(make)
-    network = network_of(make(8), tmp_path)
+    check_on_this_machine(network_of(make(8), tmp_path), tmp_path)
+
+
+def check_on_this_machine(network: Network, folder: Path) -> None:
+    """Compiled with sanitizers: the outputs are those of the reference."""
     memory = plan(network, "portable")
     sources = files.kernels([network], PROCESSORS["cortex-m3"])
     sources |= {
@@ -35,15 +40,15 @@ def test_no_kernel_leaves_its_memory(make: object, tmp_path: Path) -> None:
     }
     sources["harness.c"] = emulated.harness(network, memory)
     for name, data in sources.items():
-        (tmp_path / name).write_bytes(data)
+        (folder / name).write_bytes(data)
     units = [name for name in sources if name.endswith(".c")]
     include = f"-I{resources.native_dir() / 'micro' / 'emulator'}"
     main = str(Path(__file__).with_name("host_main.c"))
     command = ["gcc", *WARNINGS, *_SANITIZED, "-std=gnu99", "-I.", include, *units, main, "-o", "host"]
-    subprocess.run(command, cwd=tmp_path, check=True)
+    subprocess.run(command, cwd=folder, check=True)
     inputs = inputs_of(network, 9)
     given = b"".join(array.tobytes() for array in inputs.values())
-    done = subprocess.run(["./host"], cwd=tmp_path, input=given, capture_output=True, check=False)
+    done = subprocess.run(["./host"], cwd=folder, input=given, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr.decode()
     expected = b"".join(np.ascontiguousarray(each).tobytes() for each in reference.evaluate(network, inputs).values())
     assert done.stdout == expected

@@ -8,6 +8,7 @@ from buildtool.importers.builder import Tensor
 from buildtool.importers.spatial import NO_ACTIVATION, channels, fixed_pads
 from buildtool.importers.step import Step
 from buildtool.importers.tflite.custom_options import integers
+from buildtool.importers.tflite.integer_shorts import keep_product
 from buildtool.importers.tflite.registry import handler
 from buildtool.importers.tflite.values import (
     activated,
@@ -38,7 +39,9 @@ def convolution(step: Step) -> Tensor:
     if is_of_bytes(step, 0, 1, 2):
         return _of_bytes(step, filters, quantisation(step, 1), groups, window)
     y = windowed(step, "conv2d", real(step, 0), *_weights(step), groups=groups, **window, **NO_ACTIVATION)
-    return stored(step, activated(step, y))
+    y = stored(step, activated(step, y))
+    keep_product(step, y, "conv16", window)
+    return y
 
 
 @handler("DEPTHWISE_CONV_2D")
@@ -58,7 +61,9 @@ def depthwise_convolution(step: Step) -> Tensor:
     weights, *bias = _weights(step)
     flat = step.reshape(weights, (*kernel, made))
     y = windowed(step, "dwconv2d", real(step, 0), flat, *bias, multiplier=made // deep, **window, **NO_ACTIVATION)
-    return stored(step, activated(step, y))
+    y = stored(step, activated(step, y))
+    keep_product(step, y, "depthwise16", window)
+    return y
 
 
 def _operands(step: Step, x: int, filters: int) -> tuple[Tensor, Tensor]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from buildtool.importers.builder import Tensor
 from buildtool.importers.spatial import NO_ACTIVATION, channels
 from buildtool.importers.step import Step
+from buildtool.importers.tflite.integer_shorts import keep_product
 from buildtool.importers.tflite.registry import handler
 from buildtool.importers.tflite.values import (
     activated,
@@ -41,7 +42,9 @@ def fully_connected(step: Step) -> Tensor:
     else:
         y = step.emit("matmul", values, step.transpose(matrix, (1, 0)))
         y = step.emit("add", y, bias, **NO_ACTIVATION) if bias is not None else y
-    return stored(step, activated(step, y))
+    y = stored(step, activated(step, y))
+    keep_product(step, y, "dense16")
+    return y
 
 
 def _rows(step: Step, x: Tensor, deep: int) -> Dim:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from buildtool.targets.micro import moves
+from buildtool.targets.micro import moves, short_packing
 from buildtool.targets.micro import network as nets
 from buildtool.targets.micro.definitions.loops import C_TYPES
 from buildtool.targets.micro.network import Layer, Tensor, Window
@@ -229,15 +229,17 @@ def _concat(layer: nets.Concat, context: _Context) -> Call:
     made = Call(("moving_s8",))
     pitch, start = sum(layer.runs), 0
     for tensor, run in zip(layer.inputs, layer.runs, strict=True):
-        to = f"{context.places.tensor(layer.output)} + {start}"
-        made.calls.append(f"lm_copy_rows({context.places.tensor(tensor)}, {to}, {layer.rows}, {run}, {pitch});")
+        to = f"{_bytes(layer.output, context.places.tensor(layer.output))} + {start}"
+        source = _bytes(tensor, context.places.tensor(tensor))
+        made.calls.append(f"lm_copy_rows({source}, {to}, {layer.rows}, {run}, {pitch});")
         start += run
     return made
 
 
 def _pad(layer: nets.Pad, context: _Context) -> Call:
-    x, y = context.ends(layer)
-    numbers = (*layer.inputs[0].shape[1:], *layer.output.shape[1:3], *layer.before, layer.value)
+    x, y = _ends_as_bytes(layer, context)
+    deep = layer.inputs[0].shape[3] * np.dtype(layer.output.dtype).itemsize
+    numbers = (*layer.inputs[0].shape[1:3], deep, *layer.output.shape[1:3], *layer.before, layer.value)
     body = ", ".join(str(number) for number in numbers)
     return Call(
         ("moving_s8",),
@@ -248,7 +250,7 @@ def _pad(layer: nets.Pad, context: _Context) -> Call:
 
 
 def _move(layer: nets.Move, context: _Context) -> Call:
-    x, y = context.ends(layer)
+    x, y = _ends_as_bytes(layer, context)
     loops = [*layer.loops, *[(1, 0)] * (moves.MOST_LOOPS - len(layer.loops))]
     counts, steps = (", ".join(str(number) for number in numbers) for numbers in zip(*loops, strict=True))
     return Call(
@@ -260,15 +262,14 @@ def _move(layer: nets.Move, context: _Context) -> Call:
 
 
 def _gather(layer: nets.Gather, context: _Context) -> Call:
-    x, y = context.ends(layer)
+    x, y = _ends_as_bytes(layer, context)
     name = f"{context.constants}_places"
     line = f"lm_gather_s8({x}, {y}, {layer.places.size}, {layer.run}, {name});"
     return Call(("move_s8",), [(name, layer.places)], [], [line])
 
 
 def _keep(layer: nets.Keep, context: _Context) -> Call:
-    x, y = context.ends(layer)
-    x, y = _bytes(layer.inputs[0], x), _bytes(layer.output, y)
+    x, y = _ends_as_bytes(layer, context)
     return Call(("moving_s8",), calls=[f"lm_keep({x}, {y}, {layer.output.bytes});"])
 
 
@@ -294,8 +295,82 @@ def _typed(tensor: Tensor, context: _Context) -> str:
     return place if kind in ("int8_t", "float") else f"({kind}*)(void*)({place})"
 
 
+def _ends_as_bytes(layer: Layer, context: _Context) -> tuple[str, str]:
+    x, y = context.ends(layer)
+    return _bytes(layer.inputs[0], x), _bytes(layer.output, y)
+
+
 def _bytes(tensor: Tensor, place: str) -> str:
     return place if tensor.dtype in ("int8", "uint8") else f"(int8_t*)(void*)({place})"
+
+
+def _limits(layer: Layer) -> str:
+    return f"{{{layer.low}, {layer.high}}}"
+
+
+def _conv_short(layer: nets.ConvShort, context: _Context) -> Call:
+    found, name = short_packing.packed(layer), context.constants
+    image = _image(layer.inputs[0], layer.output, layer.window)
+    if layer.rows:
+        made, deep = layer.weights.shape[0], layer.weights[0].size
+        image = "{" + ", ".join(map(str, (layer.rows, 1, deep, layer.rows, 1, made, 1, 1, 1, 1, 0, 0, 1, 1))) + "}"
+    arrays = f"{name}_weights, {name}_biases, {name}_multipliers, {name}_shifts"
+    body = f"{arrays}, {image}, {layer.low}, {layer.high}, {int(layer.exact)}"
+    word = "depthwise" if isinstance(layer, nets.DepthwiseShort) else "conv"
+    x, y = context.ends(layer)
+    return Call(
+        ("conv_s16",),
+        [
+            (f"{name}_weights", found.weights),
+            (f"{name}_biases", found.biases),
+            (f"{name}_multipliers", found.multipliers),
+            (f"{name}_shifts", found.shifts),
+        ],
+        [f"static const lm_conv16 {context.name} = {{{body}}};"],
+        [f"lm_{word}_s16({x}, {y}, &{context.name});"],
+    )
+
+
+def _pool_short(layer: nets.MaxPoolShort | nets.AveragePoolShort, context: _Context) -> Call:
+    word = "max" if isinstance(layer, nets.MaxPoolShort) else "average"
+    x, y = context.ends(layer)
+    body = f"{_image(layer.inputs[0], layer.output, layer.window)}, {_limits(layer)}"
+    structure = f"static const lm_pool16 {context.name} = {{{body}}};"
+    return Call(("pools_s16",), [], [structure], [f"lm_{word}_pool_s16({x}, {y}, &{context.name});"])
+
+
+def _add_short(layer: nets.AddShort, context: _Context) -> Call:
+    factors = ", ".join(_factor(pair) for pair in zip(layer.multipliers, layer.shifts, strict=True))
+    x, y = context.ends(layer)
+    other, count = context.places.tensor(layer.inputs[1]), layer.output.elements
+    structure = f"static const lm_add16 {context.name} = {{{factors}, {_limits(layer)}}};"
+    return Call(("elementwise_s16",), [], [structure], [f"lm_add_s16({x}, {other}, {y}, {count}, &{context.name});"])
+
+
+def _scale_short(layer: nets.MulShort | nets.RescaleShort, context: _Context) -> Call:
+    word = "mul" if isinstance(layer, nets.MulShort) else "rescale"
+    operands = ", ".join(context.places.tensor(tensor) for tensor in (*layer.inputs, layer.output))
+    body = f"{_factor((layer.multiplier, layer.shift))}, {_limits(layer)}"
+    structure = f"static const lm_scale16 {context.name} = {{{body}}};"
+    line = f"lm_{word}_s16({operands}, {layer.output.elements}, &{context.name});"
+    return Call(("elementwise_s16",), [], [structure], [line])
+
+
+def _curve_short(layer: nets.CurveShort, context: _Context) -> Call:
+    x, y = context.ends(layer)
+    name = f"{context.constants}_sigmoids"
+    numbers = f"{layer.output.elements}, {layer.multiplier}, {layer.shift}"
+    (table,) = short_packing.tables(layer)
+    line = f"lm_{layer.curve}_s16({x}, {y}, {numbers}, {name});"
+    return Call(("elementwise_s16",), [(name, table)], [], [line])
+
+
+def _softmax_short(layer: nets.SoftmaxShort, context: _Context) -> Call:
+    x, y = context.ends(layer)
+    columns, names = layer.output.shape[-1], [f"{context.constants}_{word}" for word in ("exponentials", "inverses")]
+    factor = f"(lm_factor){_factor((layer.multiplier, layer.shift))}"
+    line = f"lm_softmax_s16({x}, {y}, {layer.output.elements // columns}, {columns}, {factor}, {', '.join(names)});"
+    return Call(("softmax_s16",), list(zip(names, short_packing.tables(layer), strict=True)), [], [line])
 
 
 def _convert(layer: nets.Quantize | nets.Dequantize, context: _Context) -> Call:
@@ -327,6 +402,15 @@ _CALLS: dict[type[Layer], Callable[[Any, _Context], Call]] = {
     nets.Quantize: _convert,
     nets.Dequantize: _convert,
     nets.Defined: _defined,
+    nets.ConvShort: _conv_short,
+    nets.DepthwiseShort: _conv_short,
+    nets.AddShort: _add_short,
+    nets.MulShort: _scale_short,
+    nets.RescaleShort: _scale_short,
+    nets.MaxPoolShort: _pool_short,
+    nets.AveragePoolShort: _pool_short,
+    nets.CurveShort: _curve_short,
+    nets.SoftmaxShort: _softmax_short,
 }
 #: The file of each kernel, without the instruction set.
 FILES: dict[type[Layer], str] = {
@@ -350,6 +434,15 @@ FILES: dict[type[Layer], str] = {
     nets.Keep: "moving_s8",
     nets.Quantize: "floats_s8",
     nets.Dequantize: "floats_s8",
+    nets.ConvShort: "conv_s16",
+    nets.DepthwiseShort: "conv_s16",
+    nets.AddShort: "elementwise_s16",
+    nets.MulShort: "elementwise_s16",
+    nets.RescaleShort: "elementwise_s16",
+    nets.MaxPoolShort: "pools_s16",
+    nets.AveragePoolShort: "pools_s16",
+    nets.CurveShort: "elementwise_s16",
+    nets.SoftmaxShort: "softmax_s16",
 }
 
 

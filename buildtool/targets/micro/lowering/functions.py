@@ -15,7 +15,7 @@ from buildtool.ops.max_pool2d import MaxPool2d
 from buildtool.ops.reduce_mean import ReduceMean
 from buildtool.ops.softmax import Softmax as SoftmaxOperator
 from buildtool.targets.micro.fixed_point import multiplier_of, scaled
-from buildtool.targets.micro.lowering import exponentials
+from buildtool.targets.micro.lowering import exponentials, shorts
 from buildtool.targets.micro.lowering.moving import moved
 from buildtool.targets.micro.lowering.state import QUANTISE, Lowering, NoLayerError, Pending, scale_of, shape_of
 from buildtool.targets.micro.network import (
@@ -24,6 +24,7 @@ from buildtool.targets.micro.network import (
     Dequantize,
     Layer,
     MaxPool,
+    MaxPoolShort,
     Mean,
     Mul,
     Quantize,
@@ -45,6 +46,8 @@ def dequantize(state: Lowering, node: Node) -> None:
     tensor = state.quantised_input(node.inputs[0], *scale_of(node.inputs[1], zero))
     (output,) = node.outputs
     if output in state.graph.outputs:
+        if tensor.dtype == "int16":
+            raise NoLayerError("16 bits become floating point")
         made = Tensor(output.name, shape_of(output), dtype="float32")
         state.add(output, Dequantize(name=node.name or output.name, inputs=(tensor,), output=made))
     state.real[output] = Pending("stored", (tensor,))
@@ -55,12 +58,14 @@ def quantize(state: Lowering, node: Node) -> None:
     scale, zero = scale_of(node.inputs[1], node.inputs[2] if len(node.inputs) > 2 else None)
     (value,) = node.outputs
     source = node.inputs[0]
-    if value.type.dtype.value not in ("s8", "u8"):
+    if value.type.dtype.value not in ("s8", "u8", "s16"):
         if not state.is_stored(source):
             state.pending(source)  # what is wrong in front of it is reported there
         raise NoLayerError(f"the results have the type {value.type.dtype.word}, not int8", QUANTISE)
-    output = Tensor(value.name, shape_of(value), scale, zero, "int8" if value.type.dtype.value == "s8" else "uint8")
+    output = Tensor(value.name, shape_of(value), scale, zero, value.type.dtype.numpy.name)
     if state.is_stored(source) and state.stored[source].dtype == "float32":
+        if output.dtype == "int16":
+            raise NoLayerError("floating point becomes 16 bits")
         tensor = state.stored[source]
         state.add(value, Quantize(name=node.name or value.name, inputs=(tensor,), output=output))
         return
@@ -68,9 +73,10 @@ def quantize(state: Lowering, node: Node) -> None:
     low, high = (_stored_bound(bound, output) for bound in (pending.low, pending.high))
     name = (pending.node.name if pending.node else "") or node.name or value.name
     about: dict[str, Any] = {"name": name, "inputs": pending.inputs, "output": output, "low": low, "high": high}
-    if pending.op not in _LAYERS:
+    makers = shorts.LAYERS if shorts.is_short(*pending.inputs, output) else _LAYERS
+    if pending.op not in makers:
         raise NoLayerError(f"results of '{pending.op}'")
-    state.add(value, _LAYERS[pending.op](pending, about))
+    state.add(value, makers[pending.op](pending, about))
 
 
 def _stored_bound(bound: float, output: Tensor) -> int:
@@ -97,15 +103,17 @@ def cast(state: Lowering, node: Node) -> None:
         state.real[value] = Pending("bytes", (state.tensor(node.inputs[0]),))
         return
     pending = state.pending(node.inputs[0])
-    if value.type.dtype.value == "s8" and pending.op == "bytes":
+    same = pending.inputs[0].dtype == value.type.dtype.numpy.name
+    if same and pending.op == "bytes":
         state.stored[value] = pending.inputs[0]
         return
-    if value.type.dtype.value != "s8" or pending.op != "largest" or pending.node is None:
+    if not same or pending.op != "largest" or pending.node is None:
         raise NoLayerError(f"a conversion to {value.type.dtype.value}")
     (source,) = pending.inputs
     output = replace(source, name=value.name, shape=shape_of(value))
-    window = _window(pending.node)
-    state.add(value, MaxPool(name=pending.node.name or value.name, inputs=(source,), output=output, window=window))
+    kind = MaxPoolShort if shorts.is_short(source) else MaxPool
+    about: dict[str, Any] = {"name": pending.node.name or value.name, "inputs": (source,), "output": output}
+    state.add(value, kind(window=window_of(pending.node), **about))
 
 
 def clip(state: Lowering, node: Node) -> None:
@@ -116,6 +124,8 @@ def clip(state: Lowering, node: Node) -> None:
         state.real[value] = state.pending(node.inputs[0]).bounded(op.low, op.high)
         return
     tensor = state.tensor(node.inputs[0])
+    if tensor.dtype != "int8":
+        raise NoLayerError("bounds of other elements than bytes")
     low, high = max(-128, int(np.ceil(op.low))), min(127, int(np.floor(op.high)))
     maker = state.layers[-1] if state.layers else None
     if maker is not None and maker.output is tensor and len(state.graph.users().get(node.inputs[0], ())) == 1:
@@ -182,7 +192,7 @@ def _operand(state: Lowering, node: Node, index: int) -> Tensor:
     return pending.inputs[0]
 
 
-def _window(node: Node) -> Window:
+def window_of(node: Node) -> Window:
     op = node.op
     assert isinstance(op, (MaxPool2d, AvgPool2d))
     if tuple(op.dilations) != (1, 1):
@@ -205,7 +215,7 @@ def _average(pending: Pending, about: dict[str, Any]) -> Layer:
     if (source.scale, source.zero) != (output.scale, output.zero):
         raise NoLayerError("an average pool whose input and output have different scales")
     assert pending.node is not None
-    return AveragePool(window=_window(pending.node), **about)
+    return AveragePool(window=window_of(pending.node), **about)
 
 
 def _mean(pending: Pending, about: dict[str, Any]) -> Layer:

@@ -60,6 +60,8 @@ def pad(state: Lowering, node: Node) -> None:
     inner = (op.before[0], op.before[-1], op.after[0], op.after[-1])
     if op.mode != "constant" or len(tensor.shape) != 4 or any(inner) or min(sides) < 0:
         raise NoLayerError("a border that is not one of constants around an image")
+    if tensor.dtype == "int16" and op.value != 0:
+        raise NoLayerError("a border of 16 bits that is not zero")
     output = replace(tensor, name=value.name, shape=shape_of(value))
     about = (int(op.before[1]), int(op.before[2]))
     layer = Pad(name=node.name or value.name, inputs=(tensor,), output=output, before=about, value=int(op.value))
@@ -93,10 +95,12 @@ def resize(state: Lowering, node: Node) -> None:
 
 def moved(state: Lowering, tensor: Tensor, value: Value, sources: Array, name: str) -> Tensor:
     """A layer that copies from these positions of a tensor."""
-    if sources.size == 0 or tensor.dtype != "int8":
+    if sources.size == 0 or tensor.dtype not in ("int8", "int16"):
         raise NoLayerError("copies of floats, or of no elements")
     output = replace(tensor, name=value.name, shape=tuple(sources.shape))
     about: dict[str, Any] = {"name": name, "inputs": (tensor,), "output": output}
+    if tensor.dtype == "int16":
+        sources = sources[..., None] * 2 + np.arange(2)
     if loops := loops_of(sources):
         state.layers.append(Move(start=int(sources.flat[0]), loops=loops, **about))
     else:

@@ -1,4 +1,4 @@
-"""Recurrent layers that the file stores as integers: one layer in the place of the nodes that compute it in floats."""
+"""Layers that the file stores as integers: one layer in the place of the nodes that compute it in floats."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import numpy as np
 
 from buildtool.ir.graph import Graph, Node, StoredLayer, Value
 from buildtool.targets.micro.fixed_point import multiplier_of
+from buildtool.targets.micro.lowering import shorts
 from buildtool.targets.micro.lowering.state import Lowering, shape_of
 from buildtool.targets.micro.network import Lstm, SvdfFilters, SvdfTimes, Tensor
 
 _GATE = 2.0**-12  # the scale of what goes into a gate
-_KINDS = {"lstm", "svdf"}
+_KINDS = {"lstm", "svdf", *shorts.KINDS}
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,10 @@ def _behind(stored: StoredLayer, makers: Mapping[Value, Node]) -> set[Node]:
 def layer(state: Lowering, node: Node, stored: StoredLayer) -> None:
     if stored.kind == "lstm":
         _lstm(state, node, stored)
-    else:
+    elif stored.kind == "svdf":
         _svdf(state, node, stored)
+    else:
+        shorts.product(state, node, stored)
 
 
 def _lstm(state: Lowering, node: Node, stored: StoredLayer) -> None:

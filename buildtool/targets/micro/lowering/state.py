@@ -81,7 +81,9 @@ class Lowering:
         """Whether what a node reads is stored as bytes, or computed from such tensors."""
         read = [value for value in node.inputs if self.constant_of(value) is None]
         return all(
-            self.stored[value].dtype in ("int8", "uint8") if value in self.stored else value not in self.constants
+            self.stored[value].dtype in ("int8", "uint8", "int16")
+            if value in self.stored
+            else value not in self.constants
             for value in read
         )
 
