@@ -143,6 +143,9 @@ void lm_depthwise_s8(const int8_t* x, int8_t* y, void* scratch, const lm_conv* l
 /* The same, several channels of a place at a time: only with MVE. */
 void lm_depthwise_channels_s8(const int8_t* x, int8_t* y, void* scratch, const lm_conv* layer);
 void lm_dense_s8(const int8_t* x, int8_t* y, const lm_dense* layer);
+/* The same with weights of 4 bits, two a byte, rows filled up to bytes. `scratch`: two patches, and 16 bytes. */
+void lm_conv_s4(const int8_t* x, int8_t* y, void* scratch, const lm_conv* layer);
+void lm_dense_s4(const int8_t* x, int8_t* y, const lm_dense* layer);
 void lm_max_pool_s8(const int8_t* x, int8_t* y, const lm_pool* layer);
 void lm_average_pool_s8(const int8_t* x, int8_t* y, const lm_pool* layer);
 void lm_mean_s8(const int8_t* x, int8_t* y, const lm_mean* layer);

@@ -80,6 +80,15 @@ class Conv(Layer):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class ConvNibbles(Conv):
+    """A convolution whose weights have 4 bits."""
+
+    @property
+    def kind(self) -> str:
+        return "conv"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Depthwise(Conv):
     """A convolution of each channel with filters of its own. `weights`: [O, KH, KW, 1]."""
 
@@ -101,6 +110,15 @@ class Dense(Layer):
     @property
     def macs(self) -> int:
         return self.rows * int(self.weights.size)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DenseNibbles(Dense):
+    """A product with a matrix of 4 bits."""
+
+    @property
+    def kind(self) -> str:
+        return "dense"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

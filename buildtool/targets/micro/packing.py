@@ -9,7 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from buildtool.targets.micro.network import Bytes, Conv, Defined, Dense, Depthwise, Layer, Lstm
+from buildtool.targets.micro.network import (
+    Bytes,
+    Conv,
+    ConvNibbles,
+    Defined,
+    Dense,
+    DenseNibbles,
+    Depthwise,
+    Layer,
+    Lstm,
+)
 
 _WIDE = 64  # kLmWide of native/micro/ops/fixed_point.h
 
@@ -33,6 +43,8 @@ def packed(layer: Conv | Dense, kernel_set: str) -> Packed:
         return _depthwise_mve(layer, bias_of(layer))
     if isinstance(layer, Depthwise):
         weights = layer.weights
+    elif isinstance(layer, ConvNibbles | DenseNibbles):
+        weights = _nibbles(layer.weights)
     elif isinstance(layer, Dense):
         weights = _DENSE[kernel_set](layer.weights)
     else:
@@ -48,7 +60,7 @@ def packed(layer: Conv | Dense, kernel_set: str) -> Packed:
 def _shifts(layer: Conv | Dense, kernel_set: str) -> NDArray[np.int8]:
     """Kernels of the DSP extension double sums before they multiply. Where one could overflow, the shift says so."""
     shifts = np.asarray(layer.shifts, np.int64)
-    if kernel_set == "dsp" and isinstance(layer, Conv):
+    if kernel_set == "dsp" and isinstance(layer, Conv) and not isinstance(layer, ConvNibbles):
         weights = np.abs(layer.weights.reshape(len(layer.weights), -1).astype(np.int64)).sum(axis=1)
         most = np.abs(layer.bias.astype(np.int64)) + 255 * weights
         shifts = shifts + np.where(most << np.maximum(shifts, 0) >= 1 << 30, _WIDE, 0)
@@ -91,6 +103,8 @@ def scratch(layer: Layer, kernel_set: str) -> int:
         return 8 * rounded(taps, 2) + rounded(layer.inputs[0].shape[3], 16)
     if isinstance(layer, Depthwise):
         return _plane(layer, 2 if kernel_set == "dsp" else 1)
+    if isinstance(layer, ConvNibbles):
+        return 2 * int(layer.weights[0].size) + 16
     if isinstance(layer, Conv):
         depth = int(layer.weights[0].size)
         row = depth // layer.window.kernel[0]
@@ -124,6 +138,14 @@ def _padded(array: NDArray[Any], sizes: Sequence[int]) -> NDArray[Any]:
 
 def _plain(weights: Bytes) -> Bytes:
     return weights
+
+
+def _nibbles(weights: Bytes) -> Bytes:
+    """Rows of two weights a byte, the first in the lower half: [O, (K + 1) / 2]."""
+    rows = weights.reshape(len(weights), -1)
+    pairs = _padded(rows, (len(rows), rounded(rows.shape[1], 2))).reshape(len(rows), -1, 2)
+    found: Bytes = ((pairs[..., 0] & 15) | (pairs[..., 1] << 4)).astype(np.int8)
+    return found
 
 
 def _conv_dsp(weights: Bytes) -> Bytes:

@@ -214,8 +214,10 @@ def _defined(layer: nets.Defined, *arrays: Array) -> Array:
 
 _KERNELS: Mapping[type[Layer], Callable[..., Array]] = {
     nets.Conv: _conv,
+    nets.ConvNibbles: _conv,
     nets.Depthwise: _depthwise,
     nets.Dense: _dense,
+    nets.DenseNibbles: _dense,
     nets.MaxPool: _max_pool,
     nets.AveragePool: _average_pool,
     nets.Mean: _mean,

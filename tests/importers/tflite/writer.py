@@ -16,6 +16,7 @@ _CODES = {
     "float32": tflite.TensorType.FLOAT32,
     "float16": tflite.TensorType.FLOAT16,
     "float64": tflite.TensorType.FLOAT64,
+    "int4": tflite.TensorType.INT4,
     "int8": tflite.TensorType.INT8,
     "uint8": tflite.TensorType.UINT8,
     "int16": tflite.TensorType.INT16,
@@ -26,6 +27,15 @@ _CODES = {
     "resource": tflite.TensorType.RESOURCE,
 }
 _CUSTOM = tflite.BuiltinOperator.CUSTOM
+
+
+def _stored(content: Array, dtype: str) -> bytes:
+    """Two numbers of 4 bits a byte, the first in the lower half."""
+    if dtype != "int4":
+        return content.astype(dtype).tobytes()
+    flat = content.ravel().astype(np.uint8) & 15
+    pairs = np.pad(flat, (0, flat.size % 2)).reshape(-1, 2)
+    return (pairs[:, 0] | (pairs[:, 1] << 4)).tobytes()
 
 
 @dataclass(frozen=True)
@@ -143,7 +153,7 @@ class _Writer:
     def tensor(self, tensor: TensorSpec) -> int:
         buffer = 0
         if tensor.content is not None:
-            self.buffers.append(tensor.content.astype(tensor.dtype).tobytes())
+            self.buffers.append(_stored(tensor.content, tensor.dtype))
             buffer = len(self.buffers) - 1
         return self.table(
             "Tensor",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +136,12 @@ class Model:
         fixed = {"LOGISTIC": Quantisation([1 / 256], [-128]), "TANH": Quantisation([1 / 128], [0])}
         return self._node(op, [x], self._activation(self.tensors[x].shape, fixed.get(op)), options, values)
 
+    def in_nibbles(self) -> None:
+        """Weights that were drawn become numbers of 4 bits."""
+        for at, spec in enumerate(self.tensors):
+            if spec.dtype == "int8" and spec.content is not None:
+                self.tensors[at] = replace(spec, dtype="int4", content=spec.content >> 4)
+
     def file(self, *outputs: int) -> bytes:
         return write(GraphSpec(self.tensors, self.nodes, self.inputs, outputs))
 
@@ -214,6 +220,17 @@ def wide(seed: int) -> bytes:
     z = model.depthwise(model.conv(x, 3, (1, 1)), (3, 3), 1, VALID, RELU, times=4)
     x = model.conv(x, 2, (1, 1), 1, VALID, NONE)
     return model.file(x, z)
+
+
+def nibbles(seed: int) -> bytes:
+    """Weights of 4 bits, of odd and even depths."""
+    model = Model(seed)
+    x = model.conv(model.input(1, 9, 7, 3), 9, (3, 3), 2)
+    x = model.conv(x, 8, (1, 1), activation=NONE)
+    x = model.conv(x, 5, (2, 3), 1, VALID)
+    y = model.dense(model.reshape(x, 1, 40), 7)
+    model.in_nibbles()
+    return model.file(y, x)
 
 
 def rearranged(seed: int) -> bytes:

@@ -89,12 +89,13 @@ def _conv(layer: nets.Conv, context: _Context) -> Call:
     kernel = kernel_of(layer, context.kernel_set)
     image = _image(layer.inputs[0], layer.output, layer.window)
     body = f"{context.constants}_weights, {_scaling(layer, context)}, {image}, {_bounds(layer)}"
+    name = "conv_s4" if isinstance(layer, nets.ConvNibbles) else kernel
     x, y = context.ends(layer)
     return Call(
         (kernel,),
         _constants(layer, context),
         [f"static const lm_conv {context.name} = {{{body}}};"],
-        [f"lm_{kernel}({x}, {y}, {context.places.work(layer)}, &{context.name});"],
+        [f"lm_{name}({x}, {y}, {context.places.work(layer)}, &{context.name});"],
     )
 
 
@@ -102,11 +103,12 @@ def _dense(layer: nets.Dense, context: _Context) -> Call:
     made, deep = layer.weights.shape
     body = f"{context.constants}_weights, {_scaling(layer, context)}, {layer.rows}, {deep}, {made}, {_bounds(layer)}"
     x, y = context.ends(layer)
+    kernel = "dense_s4" if isinstance(layer, nets.DenseNibbles) else "dense_s8"
     return Call(
-        ("dense_s8",),
+        (kernel_of(layer, context.kernel_set),),
         _constants(layer, context),
         [f"static const lm_dense {context.name} = {{{body}}};"],
-        [f"lm_dense_s8({x}, {y}, &{context.name});"],
+        [f"lm_{kernel}({x}, {y}, &{context.name});"],
     )
 
 
@@ -382,8 +384,10 @@ def _convert(layer: nets.Quantize | nets.Dequantize, context: _Context) -> Call:
 
 _CALLS: dict[type[Layer], Callable[[Any, _Context], Call]] = {
     nets.Conv: _conv,
+    nets.ConvNibbles: _conv,
     nets.Depthwise: _conv,
     nets.Dense: _dense,
+    nets.DenseNibbles: _dense,
     nets.MaxPool: _pool,
     nets.AveragePool: _pool,
     nets.Mean: _mean,
@@ -415,8 +419,10 @@ _CALLS: dict[type[Layer], Callable[[Any, _Context], Call]] = {
 #: The file of each kernel, without the instruction set.
 FILES: dict[type[Layer], str] = {
     nets.Conv: "conv_s8",
+    nets.ConvNibbles: "nibbles_s8",
     nets.Depthwise: "depthwise_s8",
     nets.Dense: "dense_s8",
+    nets.DenseNibbles: "nibbles_s8",
     nets.MaxPool: "pools_s8",
     nets.AveragePool: "pools_s8",
     nets.Mean: "elementwise_s8",

@@ -11,7 +11,7 @@ from buildtool.ir.operator import Array
 from buildtool.ops.qlinear_conv import QlinearConv
 from buildtool.targets.micro.fixed_point import multiplier_of
 from buildtool.targets.micro.lowering.state import Lowering, NoLayerError, constant, scale_of, shape_of
-from buildtool.targets.micro.network import Conv, Dense, Depthwise, Tensor, Window
+from buildtool.targets.micro.network import Conv, ConvNibbles, Dense, DenseNibbles, Depthwise, Tensor, Window
 
 
 def convolution(state: Lowering, node: Node) -> None:
@@ -51,11 +51,13 @@ def _layer(op: QlinearConv, source: Tensor, weights: Any, about: dict[str, Any],
     """A product with a matrix arrives as a convolution of one point behind a reshape, or with one scale."""
     if source.shape[0] != 1 and weights.shape[1:3] != (1, 1):
         raise NoLayerError("a batch of several images", "set the batch size to 1")
+    few = bool(np.min(weights) >= -8 and np.max(weights) <= 7)  # 4 bits, whatever the file stores
     if weights.shape[1:3] == (1, 1) and source.shape[1:3] == (1, 1) and op.groups == 1 and matrix:
-        return Dense(rows=source.shape[0], weights=weights.reshape(weights.shape[0], -1), **about)
+        made = DenseNibbles if few else Dense
+        return made(rows=source.shape[0], weights=weights.reshape(weights.shape[0], -1), **about)
     window = Window(tuple(weights.shape[1:3]), op.strides, op.pads[:2], op.dilations)
     if op.groups == 1:
-        return Conv(window=window, weights=weights, **about)
+        return (ConvNibbles if few else Conv)(window=window, weights=weights, **about)
     if op.groups == source.shape[3] and weights.shape[3] == 1:
         return Depthwise(window=window, weights=weights, **about)
     raise NoLayerError(f"a convolution of {op.groups} groups", "one group, or one for each channel, is supported")
