@@ -39,7 +39,7 @@ def keep_lstm(step: Step, y: Tensor) -> None:
     fits = fits and all(gate is not None and gate[1] == 0 for row in gates for gate in row)
     fits = fits and cell == (2.0**-bits, 0) and 9 <= bits <= 15 and step.input(_CELL).dtype is DType.S16
     fits = fits and made == output and hidden[1] == output[1]
-    if not fits or step.integer("fused_activation_function", _TANH) != _TANH or step.real("proj_clip", 0.0):
+    if not fits or step.integer("fused_activation_function", 0) != _TANH or step.real("proj_clip", 0.0):
         return
     clip = step.real("cell_clip", 0.0)
     numbers = {
@@ -75,13 +75,13 @@ def keep_svdf(step: Step, y: Tensor, state: Tensor) -> None:
     fits = fits and step.input(0).dtype is DType.S8 and step.made_dtype(0) is DType.S8
     fits = fits and step.input(_HISTORY).dtype is DType.S16
     fits = fits and weights[1] == times[1] == history[1] == 0
-    row: Array | None = np.zeros(len(arrays[0]) // step.integer("rank", 1), np.int32)
+    row: Array | None = np.zeros(len(arrays[0]) // step.integer("rank", 0), np.int32)
     if bias is not None:
         row = bias.content
     if not fits or row is None or row.dtype != np.int32:
         return
     numbers = {
-        "rank": step.integer("rank", 1),
+        "rank": step.integer("rank", 0),
         "input_scale": x[0],
         "input_zero": x[1],
         "weight_scale": weights[0],

@@ -119,6 +119,7 @@ PRODUCTS = [
         version=2,
     ),
     Case("FULLY_CONNECTED", (random(2, 3, 4), random(5, 12), None), "FullyConnectedOptions", {}, (1,), version=6),
+    Case("FULLY_CONNECTED", (random(2, 3, 4), random(5, 4), None), "FullyConnectedOptions", {}, (1,), version=6),
     Case("FULLY_CONNECTED", (random(3, 8), random(5, 8), random(5)), "FullyConnectedOptions", {}),
     Case("BATCH_MATMUL", (random(2, 3, 4), random(2, 4, 5)), "BatchMatMulOptions"),
     Case("BATCH_MATMUL", (random(2, 4, 3), random(5, 4)), "BatchMatMulOptions", {"AdjX": 1, "AdjY": 1}),
@@ -239,6 +240,7 @@ MOVING = [
     Case("SPLIT_V", (_X, ints(1, -1, 2), ints([3])[0]), "SplitVOptions", {"NumSplits": 3}, (1, 2), (_F,) * 3),
     Case("SPLIT_V", (random(3, 6, 2), ints(2, 4), ints([-2])[0]), "SplitVOptions", {"NumSplits": 2}, (1, 2), (_F,) * 2),
     Case("SLICE", (_X, ints(0, 1, 0, 2), ints(2, 2, -1, 3)), "SliceOptions", {}, (1, 2)),
+    Case("SLICE", (_X, ints(1, 1, 2, 0), ints(-1, 2, -1, 2)), "SliceOptions", {}, (1, 2)),
     Case(
         "STRIDED_SLICE",
         (_X, ints(0, 1, 3, 0), ints(2, 3, 0, -1), ints(1, 1, -2, 2)),
@@ -493,8 +495,17 @@ def _mediapipe() -> list[Case]:
     np.put_along_axis(spread, blocks.argmax(-1)[..., None], largest[..., None], -1)
     unpooled = spread.reshape(1, 2, 3, 3, 2, 2).transpose(0, 1, 4, 2, 5, 3).reshape(1, 4, 6, 3)
     options = struct.pack("<6i", 2, 2, 2, 2, 2, 0)
+    odd = np.arange(18, dtype=np.float32).reshape(1, 3, 3, 2) - 20
+    at = np.array([3.1, 2.1, 1.1, 0.1], np.float32).repeat(2).reshape(1, 2, 2, 2)
     return [
         Case("MaxPoolingWithArgmax2D", (x,), outputs=(_F, _F), custom=options, expected=(largest, places)),
+        Case(
+            "MaxPoolingWithArgmax2D",
+            (odd,),
+            outputs=(_F, _F),
+            custom=struct.pack("<6i", 1, 2, 2, 2, 2, 0),
+            expected=(odd[:, [1, 2]][:, :, [1, 2]], at),
+        ),
         Case("MaxUnpooling2D", (largest, places), custom=options, expected=(unpooled,)),
         Case(
             "Convolution2DTransposeBias",

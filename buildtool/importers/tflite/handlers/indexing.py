@@ -87,7 +87,7 @@ def largest(step: Step) -> Sequence[Tensor]:
 @handler("ONE_HOT")
 def one_hot(step: Step) -> Tensor:
     places, depth = step.input(0), step.known_int(1, "depth")
-    return marked(step, places, depth, real(step, 2), real(step, 3), step.integer("axis", -1))
+    return marked(step, places, depth, real(step, 2), real(step, 3), step.integer("axis", 0))
 
 
 @handler("WHERE")

@@ -129,7 +129,7 @@ class _Composed:
         self._peepholes = [optional_real(step, index) for index in places.peepholes]
         self._states = [optional_real(step, index) for index in places.states]
         self._projection = [optional_real(step, index) for index in places.projection]
-        code = step.integer("fused_activation_function", _TANH)
+        code = step.integer("fused_activation_function", 0)
         if code not in _FUNCTIONS:
             step.unsupported(f"the activation {code} in a recurrent layer", "use tanh or relu")
         self._function = _FUNCTIONS[code]
@@ -253,7 +253,7 @@ def filter_of_rank(step: Step) -> Sequence[Tensor]:
     The state is what the filters gave in the last runs, the newest last; the new one is a second output.
     """
     column = step.emit("fully_connected", real(step, 0), real(step, 1), **NO_ACTIVATION)
-    over_time, rank, quant = real(step, 2), step.integer("rank", 1), quantisation(step, 4)
+    over_time, rank, quant = real(step, 2), step.integer("rank", 0), quantisation(step, 4)
     if quant is not None:
         column = dequantised(step, quantised(step, column, quant, step.input(4).dtype), quant)
     count, memory = (channels(step, over_time, axis) for axis in (0, 1))
@@ -308,7 +308,7 @@ def _joined(step: Step, parts: list[Tensor]) -> Tensor:
 
 def _output(step: Step, op: str, inputs: list[Tensor], functions: int, reverse: bool) -> Tensor:
     """The outputs of all steps."""
-    code = step.integer("fused_activation_function", _TANH)
+    code = step.integer("fused_activation_function", 0)
     if code not in _FUNCTIONS:
         step.unsupported(f"the activation {code} in a recurrent layer", "use tanh or relu")
     own = _FUNCTIONS[code]

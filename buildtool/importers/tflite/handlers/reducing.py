@@ -55,7 +55,7 @@ def running_sum(step: Step) -> Tensor:
 
 @handler("SOFTMAX")
 def softmax(step: Step) -> Tensor:
-    x, beta = real(step, 0), step.real("beta", 1.0)
+    x, beta = real(step, 0), step.real("beta", 0.0)
     if beta != 1.0:
         x = step.emit("mul", x, step.constant(np.array(beta, x.dtype.numpy)))
     return stored(step, step.emit("softmax", x, axis=x.rank - 1))
