@@ -68,3 +68,10 @@ class Vision:
 
     functions: tuple[str, ...] = ()  # of FUNCTIONS
     images: tuple[InputImage, ...] = ()  # no two of one input
+
+
+def frame_shape(source: str, width: int, height: int) -> tuple[int, ...]:
+    """How an application passes frames of a format to an input that takes them (`frame`)."""
+    if source in CHANNELS:
+        return (1, height, width, CHANNELS[source])
+    return (1, height, width, 2) if source == "yuyv" else (1, height * 3 // 2, width)

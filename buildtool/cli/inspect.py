@@ -127,14 +127,17 @@ def _support_of_deployment(file: Path, abis: Sequence[str], op_paths: Sequence[P
     """For the ABIs of the deployment, where none are named."""
     from buildtool.ops.registry import registry
     from buildtool.reports import support
-    from buildtool.requests import deployments, model_sources
+    from buildtool.requests import deployments, frames, model_sources
     from buildtool.settings import Overrides
 
     found = deployments.load_deployment(file, Overrides(target_abis=tuple(abis)))
     folders = (*found.op_paths, *op_paths)
     operators = registry(folders)
     models = [
-        (model.platform, model_sources.import_request(model, *model_sources.model_files(model), operators))
+        (
+            model.platform,
+            model_sources.import_request(frames.without(model), *model_sources.model_files(model), operators),
+        )
         for model in found.models
     ]
     return support.of_deployment(file, models, found.target_abis, folders)

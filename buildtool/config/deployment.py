@@ -69,6 +69,8 @@ class ImageConfig:
 
     image: InputImage
     where: Where = NOWHERE
+    frame: tuple[int, int] | None = None  # width and height; the conversion is then part of the model
+    tensor: TensorConfig | None = None  # with a frame: the input as the model itself has it
 
 
 CHIP_THRESHOLD = 0.980  # of a runtime whose target makes firmware

@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from buildtool.config.context import View
 from buildtool.config.deployment import ImageConfig, TensorConfig
 from buildtool.config.preprocess_keys import PreprocessSection
 from buildtool.sections.section import default_of
-from buildtool.vision import CHANNELS, FILTERS, FITS, FLIPS, ROUNDINGS, InputImage
+from buildtool.vision import CHANNELS, FILTERS, FITS, FLIPS, ROUNDINGS, InputImage, frame_shape
 from buildtool.wording import counted, listed, quoted
 
 _TYPES = ("float32", "float16", "int8", "uint8")
 _ORDERS = {1: "gray", 3: "rgb", 4: "rgba"}
 _RANK = 4
+MAX_SIDE = 32768
+
+
+def with_frames(inputs: Sequence[TensorConfig], images: Sequence[ImageConfig]) -> tuple[TensorConfig, ...]:
+    """The inputs as applications see them: frames take the places of those that they fill."""
+    frames = {image.tensor.alias: image for image in images if image.tensor is not None}
+    return tuple(_framed(tensor, frames[tensor.alias]) if tensor.alias in frames else tensor for tensor in inputs)
+
+
+def _framed(tensor: TensorConfig, image: ImageConfig) -> TensorConfig:
+    width, height = image.frame or (0, 0)
+    shape = frame_shape(image.image.sources[0], width, height)
+    return replace(tensor, shape=shape, data_type="uint8", data_format="NONE", value_range=(0.0, 255.0))
 
 
 def resolve_preprocess(view: View, inputs: Sequence[TensorConfig]) -> tuple[ImageConfig, ...]:
@@ -67,6 +81,7 @@ class _Entry:
         if section.rounding not in (None, "nearest") and self._value("fit") == "stretch":
             self._refuse("'rounding' has no effect with 'fit: stretch'", "rounding", remedy="write 'fit: letterbox'")
         crop = self._crop()
+        frame = self._frame(tensor, order, crop)
         if self.failed:
             return None
         image = InputImage(
@@ -82,7 +97,7 @@ class _Entry:
             mean=mean,
             scale=scale,
         )
-        return ImageConfig(image, where)
+        return ImageConfig(image, where, frame, tensor if frame else None)
 
     def _value(self, name: str) -> Any:
         value = getattr(self.section, name)
@@ -136,3 +151,30 @@ class _Entry:
             self._refuse("'crop' is no part of an image", "crop", rule="left, top, width, height; at most 32768 pixels")
             return None
         return crop[0], crop[1], crop[2], crop[3]
+
+    def _frame(
+        self, tensor: TensorConfig, order: str, crop: tuple[int, int, int, int] | None
+    ) -> tuple[int, int] | None:
+        """The size of all frames, for a conversion that is part of the model."""
+        frame, sources = self.section.frame, self.section.source or []
+        if frame is None or self.failed:
+            return None
+        if len(frame) != 2 or not all(1 <= side <= MAX_SIDE for side in frame):
+            self._refuse("'frame' is not a width and a height", "frame", rule=f"width, height; 1 to {MAX_SIDE} pixels")
+            return None
+        width, height = frame
+        if tensor.data_type != "float32" or tensor.is_bounded:
+            what = f"the input {quoted(tensor.alias)} is not a float32 of a fixed size"
+            self._refuse(what, "frame", rule="'frame' fills such inputs", remedy="remove 'frame' and use run_image")
+        if len(set(sources)) != 1:
+            self._refuse("'frame' is for one format, and 'source' has several", "source")
+        elif sources[0] not in CHANNELS and (width % 2 or (sources[0] != "yuyv" and height % 2)):
+            self._refuse(f"a frame of {sources[0]} has even sides", "frame")
+        elif order in ("rgba", "bgra") and CHANNELS.get(sources[0]) != CHANNELS[order]:
+            self._refuse(f"a frame of {sources[0]} has no alpha for 'order: {order}'", "source")
+        if self._value("resize") == "area":
+            what = "'resize: area' is not for frames that are part of the model"
+            self._refuse(what, "resize", rule="allowed with 'frame': nearest, bilinear")
+        if crop is not None and (crop[0] + crop[2] > width or crop[1] + crop[3] > height):
+            self._refuse("'crop' goes beyond the frame", "crop")
+        return width, height

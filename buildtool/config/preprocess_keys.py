@@ -35,6 +35,11 @@ class PreprocessSection(Section):
         "of `rgb`, `bgr`, `rgba`, `bgra`, `gray` brings all of these.",
         required=True,
     )
+    frame: Annotated[list[int] | None, Many(WHOLE, commas=True)] = key(
+        "Width and height of all frames. The conversion becomes part of the model, and the input takes frames as "
+        "`uint8`: for GPUs, browsers and macOS. Without it, the library has `run_image`, for images of any size.",
+        default_words="images of any size",
+    )
     crop: Annotated[list[int] | None, Many(WHOLE, commas=True)] = key(
         "Part of the image: left, top, width, height.", default_words="the whole image"
     )

@@ -101,7 +101,7 @@ class _Top:
 def _vision(top: _Top, models: Sequence[ModelConfig], abis: Iterable[str]) -> Vision:
     """The functions for images, in their order, and the inputs that images fill."""
     named = set(top.section.vision or ())
-    images = [each for model in models for graph in model.subgraphs for each in graph.images]
+    images = [each for model in models for graph in model.subgraphs for each in graph.images if each.frame is None]
     wanted = set(FUNCTIONS) if "all" in named else named
     if not images:
         for index, name in enumerate(top.section.vision or ()):

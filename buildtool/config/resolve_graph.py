@@ -9,7 +9,7 @@ from typing import Any
 from buildtool.config.context import Found, View
 from buildtool.config.deployment import ShapeConfig, SubgraphConfig, TensorConfig, Thresholds
 from buildtool.config.models import sections
-from buildtool.config.preprocess import resolve_preprocess
+from buildtool.config.preprocess import resolve_preprocess, with_frames
 from buildtool.errors import Where
 from buildtool.extensions.targets import words as target_words
 from buildtool.sections.section import default_of
@@ -59,12 +59,13 @@ def resolve_subgraph(view: View) -> SubgraphConfig:
             data_key = "input_files"
     _check_data_count(view, data_key, INPUTS)
     _check_data_count(view, "validation_outputs_data", OUTPUTS)
+    images = resolve_preprocess(view, inputs)
     return SubgraphConfig(
         name=view.context.names.get(view.path, ""),
-        inputs=inputs,
+        inputs=with_frames(inputs, images),
         outputs=outputs,
         check_tensors=checks,
-        images=resolve_preprocess(view, inputs),
+        images=images,
         validation_inputs_data=view.files(data_key),
         validation_outputs_data=view.files("validation_outputs_data"),
         accuracy_validation_script=view.files("accuracy_validation_script"),

@@ -164,12 +164,15 @@ def _refuse_images(deployment: Deployment, target: Target) -> None:
     other = [abi for abi in deployment.target_abis if abi in known and known[abi].object_format != "elf"]
     if not other:
         return
-    images = [each for model in deployment.models for graph in model.subgraphs for each in graph.images]
+    images = [
+        each for model in deployment.models for graph in model.subgraphs for each in graph.images if each.frame is None
+    ]
     raise UnsupportedError(
         f"image functions are not built for {other[0]}",
         where=images[0].where if images else deployment.where_of("vision"),
         rule="libraries for Linux and Android contain them, those for WebAssembly and macOS do not",
-        remedy=f"remove {'`preprocess`' if images else '`vision`'}, or leave {other[0]} out of `target_abis`",
+        remedy=f"{'give `preprocess` a `frame`' if images else 'remove `vision`'}, or leave {other[0]} out of "
+        "`target_abis`",
     )
 
 

@@ -18,6 +18,7 @@ from buildtool.ir.graph import Graph
 from buildtool.ir.operator import Operator
 from buildtool.ir.types import DType
 from buildtool.ops.registry import registry
+from buildtool.requests import frames
 from buildtool.settings import Options
 
 DTYPES = {dtype.word: dtype for dtype in DType}
@@ -71,9 +72,11 @@ def recorded(model: ModelConfig, allow_unverified: bool = False) -> tuple[tuple[
 def imported(deployment: Deployment, model: ModelConfig, options: Options) -> tuple[Path, ImportedModel]:
     """The verified file of a model, and its graph under the names that users see."""
     file, weights = model_files(model, options.allow_unverified)
-    request = import_request(model, file, weights, registry(deployment.op_paths))
+    own = frames.without(model)
+    request = import_request(own, file, weights, registry(deployment.op_paths))
     found = import_model(model.platform, replace(request, trust_model_code=options.trust_model_code))
-    name_borders(found.graph, model)
+    name_borders(found.graph, own)
+    frames.put_before(found.graph, model)
     return file, found
 
 

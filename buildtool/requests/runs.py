@@ -10,6 +10,7 @@ from buildtool.errors import ConfigError, Problem
 from buildtool.ir.graph import Graph
 from buildtool.ir.types import DType
 from buildtool.quant import range_files
+from buildtool.requests import frames
 from buildtool.requests.model_sources import DTYPES, fetched, imported, model_files, recorded, subgraph
 from buildtool.running.inputs import TensorSpec
 from buildtool.running.metrics import Array
@@ -33,7 +34,8 @@ def subject(
     progress.stage(f"reference of {model.name}")
     for note in not_compared(model):
         progress.note(note)
-    source, found = imported(deployment, model, options)
+    own = frames.without(model)
+    source, found = imported(deployment, own, options)
     inputs, outputs = specs(model, found.source_formats)
     inputs, narrowed = within_ranges(model, inputs, options)
     recorded_inputs, recorded_outputs = recorded(model, options.allow_unverified)
@@ -46,10 +48,13 @@ def subject(
         _, weights = model_files(model, options.allow_unverified)
         elsewhere = Interpreter(settings.reference_python, weights, settings.timeout, options.trust_model_code)
     reference = choose_reference(
-        settings.reference, model.platform, source, found.graph, inputs, outputs, files, elsewhere
-    )
+        settings.reference, model.platform, source, found.graph, specs(own, found.source_formats)[0], outputs, files,
+        elsewhere,
+    )  # fmt: skip
     channels = {output.name: 1 for output in outputs if output.data_format == "NCHW"}
-    return Subject(model.identifier, data, reference.run(data), reference.name, threshold(model), channels)
+    return Subject(
+        model.identifier, data, reference.run(frames.converted(model, data)), reference.name, threshold(model), channels
+    )
 
 
 def specs(

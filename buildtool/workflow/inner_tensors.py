@@ -26,7 +26,7 @@ from buildtool.plan import manifest
 from buildtool.reports import build_page
 from buildtool.reports import layers as report
 from buildtool.reports.documents import BuildReport
-from buildtool.requests import build_identity, deployments, model_sources, runs
+from buildtool.requests import build_identity, deployments, frames, model_sources, runs
 from buildtool.requests.deployments import load_deployment
 from buildtool.requests.library_sources import Algorithms
 from buildtool.running.library_on_device import LibraryOnDevice
@@ -190,7 +190,7 @@ def source_tensors(
     opened: Opened, options: Options, settings: RunSettings, network: Network, values: Sequence[Value]
 ) -> tuple[dict[str, Array], str]:
     """What the source framework has in the places of these values."""
-    inputs, _ = runs.specs(opened.model, opened.imported.source_formats)
+    inputs, _ = runs.specs(frames.without(opened.model), opened.imported.source_formats)
     elsewhere = None
     if settings.reference_python is not None:
         _, weights = model_sources.model_files(opened.model, options.allow_unverified)
@@ -202,7 +202,7 @@ def source_tensors(
         if value.constant is None and value not in network.graph.inputs
         for name in network.names.of_value(value)
     }
-    return model.tensors(wanted, opened.inputs)
+    return model.tensors(wanted, frames.converted(opened.model, opened.inputs))
 
 
 def dump(

@@ -85,7 +85,7 @@ KEYS = (
         "image functions are not built for wasm32",
         "deploy.yml:23:7",
         "WebAssembly and macOS do not",
-        "remove `preprocess`",
+        "give `preprocess` a `frame`",
     ),
     Mistake(
         "image functions in a browser",

@@ -56,5 +56,5 @@ def test_the_commands_of_the_page_classify_a_frame(tmp_path: Path) -> None:
 
 
 def test_the_page_shows_the_keys_of_the_example() -> None:
-    (shown,) = re.findall(r"^```yaml\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    shown, _ = re.findall(r"^```yaml\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
     assert shown in (EXAMPLES / "camera" / "deploy.yml").read_text(encoding="utf-8")
