@@ -162,7 +162,7 @@ def export(
     text = "\n".join(f"wrote {file}" for file in files)
     description, weights, sample, *_ = files
     options = "" if abi == "k210" else f" --checkpoint-file {weights} --sample-input {sample} --abi {abi}"
-    options += " --fifo" if training.streams(description) else ""
+    options += " --cnn fifo" if training.streams(description) else ""
     text += f"\nnext: lathe build {description}{options}"
     out.document({"files": [str(file) for file in files], "abi": abi}, text)
 

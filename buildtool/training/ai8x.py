@@ -114,6 +114,8 @@ def _refuse(name: str, others: dict[str, Any]) -> None:
 
 def _pool(name: str, kind: Literal["max", "average"], dimensions: int) -> type[Pool]:
     def init(self: Pool, kernel_size: Any, stride: Any = None, dilation: Any = 1, **others: Any) -> None:
+        if others.get("padding") == 0:
+            del others["padding"]
         _refuse(name, others)
         step = kernel_size if stride is None else stride
         rounds = _ROUNDS[0] and dimensions == 2

@@ -6,7 +6,8 @@ import importlib.util
 import inspect
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,21 +30,28 @@ def made(file: Path, arch: str | None, data: Data, arguments: Mapping[str, Any] 
     `arguments`: what the function of that name is given besides.
     """
     where = Where(file=str(file))
-    try:
-        module, name, _ = _found(file, arch)
+    module, name, _ = _found(file, arch)
+    with _told(file):
         network = getattr(module, name)(**_arguments(getattr(module, name), data, arguments or {}, where))
-    except LatheError:
-        raise
-    except Exception as error:  # whatever the user's file does
-        line = next((frame.lineno for frame in reversed(traceback.extract_tb(error.__traceback__))
-                     if frame.filename == str(file)), None)  # fmt: skip
-        told = f"{type(error).__name__}: {error}"
-        raise ConfigError(f"the file fails: {told}", where=Where(file=str(file), line=line or 0)) from error
     if not isinstance(network, nn.Module):
         raise ConfigError(f"'{name}' gives no network", where=where, rule="a torch.nn.Module")
     if exporting.is_of_k210(network):
         exporting.link(network)
     return name, network
+
+
+@contextmanager
+def _told(file: Path) -> Iterator[None]:
+    """ConfigError with the line of whatever the user's file does wrong."""
+    try:
+        yield
+    except LatheError:
+        raise
+    except Exception as error:
+        line = next((frame.lineno for frame in reversed(traceback.extract_tb(error.__traceback__))
+                     if frame.filename == str(file)), None)  # fmt: skip
+        told = f"{type(error).__name__}: {error}"
+        raise ConfigError(f"the file fails: {told}", where=Where(file=str(file), line=line or 0)) from error
 
 
 def task(file: Path, arch: str | None, data: Data) -> Task:
@@ -81,7 +89,8 @@ def _found(file: Path, arch: str | None) -> tuple[Any, str, Mapping[str, Any]]:
     beside = [str(folder) for folder in (file.resolve().parent, file.resolve().parent.parent)]
     sys.path.extend(beside)
     try:
-        specification.loader.exec_module(module)
+        with _told(file):
+            specification.loader.exec_module(module)
     finally:
         for folder in beside:
             sys.path.remove(folder)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -9,11 +11,13 @@ import pytest
 
 from buildtool.builders.device_simulators import device_simulator
 from buildtool.builders.objects import ObjectCache
+from buildtool.errors import LatheError
 from buildtool.targets.max7800x import TARGET
 from buildtool.targets.max7800x.devices import MAX78000
 from buildtool.targets.max7800x.firmware import program
 from buildtool.training import ai8x, evaluating, layers, models
 from buildtool.training.data import Data
+from buildtool.workflow import training
 from tests.targets.max7800x import machine
 
 BLOCKS = """import ai8x
@@ -146,3 +150,63 @@ def test_what_model_files_of_others_do(tmp_path: Path) -> None:
     differences, outcome = machine.differences(program.make(on_chip, data.samples[0]))
     assert not outcome.complaints
     assert not differences
+
+
+LARGE = """from torch import nn
+
+import ai8x
+
+
+class Large(nn.Module):
+    def __init__(self, num_channels=3, **kwargs):
+        super().__init__()
+        self.conv1 = ai8x.FusedConv2dReLU(num_channels, 4, 3, padding=1)
+        self.conv2 = ai8x.FusedMaxPoolConv2dReLU(4, 4, 3, padding=1, pool_size=4, pool_stride=4)
+        self.pool = ai8x.MaxPool2d(8, padding=0)
+        self.fc = ai8x.Linear(4 * 3 * 5, 2)
+
+    def forward(self, x):
+        x = self.pool(self.conv2(self.conv1(x)))
+        return self.fc(x.view(x.size(0), -1))
+
+
+def large(**kwargs):
+    return Large(**kwargs)
+
+
+models = [{'name': 'large', 'min_input': 1, 'dim': 2}]
+"""
+
+
+def test_what_streams_is_built_as_export_says(tmp_path: Path) -> None:
+    """120 x 160 pixels have no room in a data memory."""
+    file = tmp_path / "large.py"
+    file.write_text(LARGE)
+    samples = np.random.default_rng(1).integers(-128, 128, (10, 3, 120, 160)).astype(np.int8)
+    np.savez(tmp_path / "some.npz", samples=samples, labels=np.arange(10) % 2)
+    data = str(tmp_path / "some.npz")
+    fitted = training.fit(
+        file, None, data, training.FitSettings(1, 8, 0.003, 0, 1), tmp_path, policy=None, resume=False, told=print
+    )
+    lathe = [sys.executable, "-c", "import sys; from buildtool.cli.main import main; sys.exit(main())"]
+    weights = ("--checkpoint", fitted["best"]["checkpoint"], "--bits", "8", "--data", data)
+    command = [*lathe, "train", "export", str(file), *weights, "-o", str(tmp_path)]
+    told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    (following,) = [line for line in told.splitlines() if line.startswith("next: lathe ")]
+    assert following.endswith(" --cnn fifo")
+    command = [*lathe, *following.split()[2:], "--output", str(tmp_path / "build")]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert list((tmp_path / "build").rglob("main.c"))
+
+
+def test_a_file_that_fails_is_told_with_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "fails.py"
+    file.write_text("import ai8x\nimport no_such_module\n")
+    samples = np.zeros((10, 1, 8, 8), np.int64)
+    data = Data("zeros", samples, np.arange(10) % 2, samples, np.arange(10) % 2)
+    for ask in (models.task, models.made):
+        with pytest.raises(LatheError, match="the file fails: ModuleNotFoundError: No module named 'no_such_module'"):
+            ask(file, None, data)
+    with pytest.raises(LatheError, match=r"fails.py:2"):
+        models.space(file, None)

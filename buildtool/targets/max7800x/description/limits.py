@@ -295,7 +295,7 @@ def _streams(every: Sequence[Limited], *, streams_freely: bool) -> None:
             "streaming",
             "the first layer streams without a FIFO",
             rule="the input of a stream comes through the FIFO",
-            remedy="build with --fifo, or --allow-streaming",
+            remedy="build with --cnn fifo, or --cnn allow-streaming",
         )
     if len(streaming) > MOST_STREAMED:
         streaming[MOST_STREAMED].refuse("streaming", f"{len(streaming)} layers stream", rule=f"at most {MOST_STREAMED}")
