@@ -30,7 +30,7 @@ _CMAKE_FILES = ("LatheFlags.cmake", "LatheIsa.cmake", "LatheLink.cmake")
 
 @dataclass(frozen=True)
 class EmbeddedModel:
-    """A model inside a library. Empty `data`: the weights stay in a file."""
+    """A model inside a library. Empty `data`: the weights stay in a file. Models may share it."""
 
     name: str
     model: bytes
@@ -187,12 +187,13 @@ def _abi_files(
     files: dict[str, bytes] = {}
     models = []
     for number, model in enumerate(part.models):
+        block = next(first for first, other in enumerate(part.models) if other.data == model.data)
         entry = {"name": model.name, "model_size": len(model.model), "model_file": f"model{number}.pb"}
-        entry |= {"data_size": len(model.data), "data_file": f"model{number}.data"}
+        entry |= {"data_size": len(model.data), "data": block, "data_file": f"model{block}.data"}
         models.append(entry)
         files[f"{folder}/model{number}.pb"] = model.model
         if model.data:
-            files[f"{folder}/model{number}.data"] = model.data
+            files[f"{folder}/model{block}.data"] = model.data
     if device_sources:
         files[f"{folder}/{_DEVICE_SOURCES}"] = device_sources
     device_files = []

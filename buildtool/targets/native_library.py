@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from buildtool import resources
-from buildtool.codegen import container, library
+from buildtool.codegen import container, library, shared_weights
 from buildtool.codegen.library import AbiSources, DspSources, EmbeddedModel, LibrarySources
 from buildtool.codegen.names import obscure
 from buildtool.codegen.native_sources import NativeSources
@@ -264,11 +264,14 @@ def _embedded(program: TargetProgram) -> tuple[EmbeddedModel, ...]:
     source = program.library
     if not source.graph_in_library:
         return ()
-    models = []
-    for model in program.models:
-        files = write_container(model)
-        models.append(EmbeddedModel(model.source.name, files.model, files.data if source.data_in_library else b""))
-    return tuple(models)
+    files = [write_container(model) for model in program.models]
+    if source.data_in_library:
+        files = list(shared_weights.shared(files))
+    pairs = zip(program.models, files, strict=True)
+    return tuple(
+        EmbeddedModel(model.source.name, held.model, held.data if source.data_in_library else b"")
+        for model, held in pairs
+    )
 
 
 def write_container(model: PlannedModel, planned: bool = True) -> container.Container:

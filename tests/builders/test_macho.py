@@ -112,7 +112,7 @@ def test_models_inside_the_archive(tmp_path: Path) -> None:
         pytest.skip("clang++ is not installed")
     (tmp_path / "model0.pb").write_bytes(b"graph")
     (tmp_path / "model0.data").write_bytes(bytes(100))
-    model = {"model_file": "model0.pb", "data_file": "model0.data", "data_size": 100}
+    model = {"model_file": "model0.pb", "data_file": "model0.data", "data_size": 100, "data": 0}
     context = {"library": "x", "abi": "mac", "version": "1", "kernels": ["k"], "models": [model]}
     (tmp_path / "weights.S").write_bytes(render("macho/weights.S", context))
     command = [CLANG, "--target=arm64-apple-macos11", "-c", "weights.S", "-o", "weights.o"]
