@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Sequence
 
@@ -22,6 +23,10 @@ from tests.targets.hexagon.dsp_library import dsp_library, on_dsp
 
 _BYTES = np.arange(-128, 128, dtype=np.int8)
 _OPERATORS = frozenset({"add", "sub", "mul", "softmax", "conv2d"})
+
+# What `make test` draws, and what only whole sweeps draw.
+_some = functools.partial(pytest.param, marks=pytest.mark.slow, id="some")
+_others = functools.partial(pytest.param, marks=pytest.mark.sweep, id="others")
 
 
 def _quant(scale: float, zero: int) -> QuantType:
@@ -54,8 +59,8 @@ def _compare_graph(graph: Graph, inputs: dict[str, Array]) -> None:
         np.testing.assert_array_equal(found[name], array, err_msg=name)
 
 
-@pytest.mark.slow
-def test_every_pair_of_bytes() -> None:
+@pytest.mark.parametrize("numbers", [_some((0, 3, 5, 6)), _others((1, 2, 4, 7))])
+def test_every_pair_of_bytes(numbers: tuple[int, ...]) -> None:
     """Factors below and above 2, of one digit and of many, with zero points at both ends."""
     rng = np.random.default_rng(22)
     a, b = np.repeat(_BYTES, 256), np.tile(_BYTES, 256)
@@ -65,6 +70,8 @@ def test_every_pair_of_bytes() -> None:
         scales[2] *= 0.25 if number == 5 else 1  # factors from 2 on
         zeros = (int(rng.integers(-128, 128)), int(rng.choice([-128, 0, 127])), int(rng.integers(-128, 128)))
         operands = [(a, _quant(scales[0], zeros[0])), (b, _quant(scales[1], zeros[1]))]
+        if number not in numbers:
+            continue
         nodes.append((make(), operands, _quant(scales[2], zeros[2])))
     _compare(nodes)
 
@@ -92,14 +99,16 @@ def test_long_lines_of_softmax() -> None:
     _compare(nodes)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("side", [1, 3])
-def test_many_outputs(side: int) -> None:
+@pytest.mark.parametrize(
+    "sides_and_depths", [_some(((1, (8, 136)), (3, (24,)))), _others(((1, (24, 264)), (3, (8, 136, 264))))]
+)
+def test_many_outputs(sides_and_depths: Sequence[tuple[int, tuple[int, ...]]]) -> None:
     """All that the last vectors of outputs can be, with more pixels than a chunk has; depths of one vector and more."""
     rng = np.random.default_rng(25)
     graph = Graph(name="outputs")
     inputs: dict[str, Array] = {}
-    for outputs, channels in itertools.product((16, 40, 72, 100, 128, 136, 144, 232, 1000), (8, 24, 136, 264)):
+    shapes = [(side, depth) for side, depths in sides_and_depths for depth in depths]
+    for (side, channels), outputs in itertools.product(shapes, (16, 40, 72, 100, 128, 136, 144, 232, 1000)):
         stored = _quant(0.05, 3)
         x = Value(f"x{len(inputs)}", TensorType(DType.S8, (1, 9, 7, channels), stored))
         graph.inputs.append(x)
