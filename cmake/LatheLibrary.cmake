@@ -9,10 +9,11 @@
 #     BUILD_SHARED_LIBS decides. EMBED puts the models into the library. MACE_COMPAT adds MACE's headers and calls the
 #     file libmace, PADDLE_COMPAT those of Paddle-Lite and libpaddle_light_api_shared. ABI names one of Lathe's own targets, which is then built with Lathe's toolchain file for it. OPS are
 #     folders of the user's own operators.
-#     The target's property LATHE_MODEL_DIR is the folder of the model files.
+#     The target's property LATHE_MODEL_DIR is the folder of the model files. LATHE_DSP_DIR holds, where the deployment
+#     file has models for the DSP, its programs: hexagon-<version>/lib<name>_skel.so.
 #
 #   lathe_install_library(<name> [COMPONENT <component>])
-#     Installs the library with its headers, its models, a CMake package <name> and <name>.pc.
+#     Installs the library with its headers, its models, its programs for the DSP, a CMake package <name> and <name>.pc.
 cmake_minimum_required(VERSION 3.21...3.31)
 
 function(lathe_add_library name)
@@ -98,6 +99,7 @@ function(lathe_add_library name)
       IMPORTED_LOCATION ${library}
       INTERFACE_INCLUDE_DIRECTORIES ${output}/include
       LATHE_MODEL_DIR ${output}/model/${abi}
+      LATHE_DSP_DIR ${output}/lib
   )
   if(type STREQUAL "STATIC")
     _lathe_system_libraries(libraries)
@@ -119,9 +121,20 @@ function(lathe_install_library name)
   get_target_property(library ${name} IMPORTED_LOCATION)
   get_target_property(include_dir ${name} INTERFACE_INCLUDE_DIRECTORIES)
   get_target_property(model_dir ${name} LATHE_MODEL_DIR)
+  get_target_property(dsp_dir ${name} LATHE_DSP_DIR)
+  cmake_path(GET library PARENT_PATH abi_dir)
+  cmake_path(GET abi_dir FILENAME abi)
   install(FILES ${library} DESTINATION ${CMAKE_INSTALL_LIBDIR} ${component})
   install(DIRECTORY ${include_dir}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${component})
   install(DIRECTORY ${model_dir}/ DESTINATION ${CMAKE_INSTALL_DATADIR}/${name} ${component} OPTIONAL)
+  install(
+    DIRECTORY ${dsp_dir}/
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    ${component}
+    FILES_MATCHING
+    PATTERN "*_skel.so"
+    PATTERN ${abi} EXCLUDE
+  )
 
   # What the templates say of the library.
   get_target_property(type ${name} TYPE)
