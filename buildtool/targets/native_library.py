@@ -120,7 +120,7 @@ class NativeTarget:
         every_abi = self._for_every_abi(model, manifests, library)
         model = replace(model, graph=graph)
         fixed = self._fixed(graph)
-        algorithms_of = _algorithms(model, abi, known.costs)
+        algorithms_of = _algorithms(model, abi, known.convolution_costs)
         choices = select.select(
             model.graph,
             manifests,

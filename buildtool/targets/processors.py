@@ -15,12 +15,14 @@ X86_64 = AbiCapabilities(isas=("vnni", "avx512", "avx2", "portable"), baseline=(
 # filters are worth more.
 _ARM_COSTS = Costs(transform=7.0, weight=6.0, growth=2.2)
 _ARM_32_COSTS = replace(_ARM_COSTS, bytes=ByteCosts(product=1.2, transform=4.0))
+_ARM_64_COSTS = replace(_ARM_COSTS, bytes=ByteCosts(product=1.2, transform=4.0))
 AARCH64 = AbiCapabilities(
     isas=("i8mm", "dotprod", "fp16", "neon", "portable"),
     baseline=("neon", "portable"),
     machine="aarch64",
     half="fp16",
-    costs=_ARM_COSTS,
+    costs=_ARM_64_COSTS,
+    dot_products=("i8mm", "dotprod"),
 )
 # The toolchain compiles everything for NEON and VFPv4.
 ARMHF = AbiCapabilities(

@@ -143,6 +143,7 @@ class AbiCapabilities:
     machine: str = ""  # `uname -m` of machines that run it without an emulator; empty: any (host)
     half: str = ""  # of `isas`, the one that computes in half precision; empty where none does
     costs: Costs = field(default_factory=Costs)  # what decides where Winograd's convolutions pay
+    dot_products: tuple[str, ...] = ()  # of `isas`, those beside which no Winograd convolution of bytes pays
     toolchain: Path | None = None  # a CMake toolchain file of the user's own, where it is none of Lathe's
     title: str = ""  # what it is, for people
     object_format: ObjectFormat = "elf"  # of its libraries
@@ -153,6 +154,11 @@ class AbiCapabilities:
             word for word in self.isas if word in isas or word in self.baseline or word not in INSTRUCTION_SETS
         )
         return replace(self, isas=kept, half=self.half if self.half in kept else "")
+
+    @property
+    def convolution_costs(self) -> Costs:
+        """`costs`, without those of bytes where a machine may have dot products."""
+        return self.costs if set(self.dot_products).isdisjoint(self.isas) else replace(self.costs, bytes=None)
 
     def baseline_of(self, model: ModelSource) -> tuple[str, ...]:
         """The instruction sets that every machine has which the model is built for."""

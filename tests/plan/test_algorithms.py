@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -160,3 +162,14 @@ def test_bytes_are_transformed_where_it_pays() -> None:
         assert set(algorithms.choose(graph, costs=costs).values()) == expected
         assert algorithms.choose(graph, 0, costs) == {}
         assert algorithms.choose(graph) == {}  # nor where there are no kernels
+
+
+def test_bytes_are_not_transformed_where_a_machine_may_have_dot_products() -> None:
+    known = ABIS["aarch64-linux-gnu"]
+    graph, (node,) = network(56, 64)
+    of_bytes(node)
+    ballast(graph, 10**6)
+    for isas, expected in ((("fp16",), "winograd2"), (("dotprod",), ""), (("i8mm",), ""), (known.isas, "")):
+        chosen = algorithms.choose(graph, costs=known.only(isas).convolution_costs)
+        assert chosen.get(node, "") == expected
+    assert known.only(["dotprod"]).convolution_costs == replace(known.costs, bytes=None)

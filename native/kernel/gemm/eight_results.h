@@ -6,7 +6,7 @@
 
 #if defined(LATHE_ISA_SIMD128)
 #include "native/kernel/gemm/byte_store_simd128.h"
-#elif defined(LATHE_ISA_NEONV7)
+#elif defined(LATHE_ISA_NEON) || defined(LATHE_ISA_NEONV7)
 #include "native/kernel/gemm/byte_store_arm.h"
 #else
 #include "native/kernel/gemm/byte_store_portable.h"
@@ -18,7 +18,7 @@ namespace {
 // Of outputs from `channel`, one after the other. `residual` may be null.
 class EightResults {
  public:
-#if defined(LATHE_ISA_NEONV7)
+#if defined(LATHE_ISA_NEON) || defined(LATHE_ISA_NEONV7)
   EightResults(const BytePanelState& state, int64_t channel)
       : store_(state, state.factors + channel),
         starts_{vld1q_s32(state.starts + channel), vld1q_s32(state.starts + channel + 4)} {}

@@ -4,7 +4,7 @@
 
 #if defined(LATHE_ISA_SIMD128)
 #include "native/kernel/simd/words_simd128.h"
-#elif defined(LATHE_ISA_NEONV7)
+#elif defined(LATHE_ISA_NEON) || defined(LATHE_ISA_NEONV7)
 #include "native/kernel/simd/words_neon.h"
 #else
 #include "native/kernel/simd/words_portable.h"

@@ -1,4 +1,4 @@
-// Vectors of eight 16-bit integers and of four sums, on 32-bit ARM. See words_portable.h for what there is.
+// Vectors of eight 16-bit integers and of four sums, on ARM. See words_portable.h for what there is.
 #ifndef LATHE_KERNEL_SIMD_WORDS_NEON_H_
 #define LATHE_KERNEL_SIMD_WORDS_NEON_H_
 
@@ -30,7 +30,11 @@ inline Sums Add(Sums a, Sums b) { return {vaddq_s32(a.v, b.v)}; }
 inline Sums Sub(Sums a, Sums b) { return {vsubq_s32(a.v, b.v)}; }
 inline Sums Quarter(Sums x) { return {vshrq_n_s32(x.v, 2)}; }
 
+#if defined(__aarch64__)
+constexpr int kWordRows = 8;  // 16 sums, and what they are made of, in 32 registers
+#else
 constexpr int kWordRows = 4;
+#endif
 
 struct WordInputs {
   int16x4_t v;
@@ -43,12 +47,21 @@ struct WordFilters {
 inline WordInputs LoadInputs(const int16_t* from) { return {vld1_s16(from)}; }
 inline WordFilters LoadFilters(const int16_t* from) { return {vld2q_s16(from)}; }
 
+template <int lane>
+inline int32x4_t MulAddHigh(int32x4_t sums, int16x8_t columns, int16x4_t x) {
+#if defined(__aarch64__)
+  return vmlal_high_lane_s16(sums, columns, x, lane);
+#else
+  return vmlal_lane_s16(sums, vget_high_s16(columns), x, lane);
+#endif
+}
+
 template <int first>
 inline void AddProducts(const WordFilters& w, const WordInputs& x, Sums (&sums)[2]) {
   sums[0].v = vmlal_lane_s16(sums[0].v, vget_low_s16(w.v.val[0]), x.v, first);
-  sums[1].v = vmlal_lane_s16(sums[1].v, vget_high_s16(w.v.val[0]), x.v, first);
+  sums[1].v = MulAddHigh<first>(sums[1].v, w.v.val[0], x.v);
   sums[0].v = vmlal_lane_s16(sums[0].v, vget_low_s16(w.v.val[1]), x.v, first + 1);
-  sums[1].v = vmlal_lane_s16(sums[1].v, vget_high_s16(w.v.val[1]), x.v, first + 1);
+  sums[1].v = MulAddHigh<first + 1>(sums[1].v, w.v.val[1], x.v);
 }
 
 }  // namespace
