@@ -312,6 +312,14 @@ PICKING = [
     Case("SPARSE_TO_DENSE", (ints(1, 3), ints(5), np.float32(2), np.float32(0)), "SparseToDenseOptions", {}, (1, 2, 3)),
     Case("ARG_MAX", (_X, ints([1])[0]), "ArgMaxOptions", {"OutputType": 4}, (1,), ("int64",)),
     Case("ARG_MIN", (_X, ints([-1])[0]), "ArgMinOptions", {"OutputType": 2}, (1,), ("int32",)),
+    Case(
+        "ARG_MAX",
+        (ints([2, 5, 5], [1, 1, 0], dtype=_F), ints([1])[0]),
+        "ArgMaxOptions",
+        {"OutputType": 4},
+        (1,),
+        ("int64",),
+    ),
     Case("TOPK_V2", (random(3, 7), ints([3])[0]), "TopKV2Options", {}, (1,), (_F, "int32")),
     Case(
         "ONE_HOT",
@@ -495,8 +503,8 @@ def _mediapipe() -> list[Case]:
     np.put_along_axis(spread, blocks.argmax(-1)[..., None], largest[..., None], -1)
     unpooled = spread.reshape(1, 2, 3, 3, 2, 2).transpose(0, 1, 4, 2, 5, 3).reshape(1, 4, 6, 3)
     options = struct.pack("<6i", 2, 2, 2, 2, 2, 0)
-    odd = np.arange(18, dtype=np.float32).reshape(1, 3, 3, 2) - 20
-    at = np.array([3.1, 2.1, 1.1, 0.1], np.float32).repeat(2).reshape(1, 2, 2, 2)
+    odd = np.arange(24, dtype=np.float32).reshape(1, 3, 4, 2) - 30
+    at = np.array([3.1, 3.1, 1.1, 1.1], np.float32).repeat(2).reshape(1, 2, 2, 2)
     return [
         Case("MaxPoolingWithArgmax2D", (x,), outputs=(_F, _F), custom=options, expected=(largest, places)),
         Case(
@@ -504,7 +512,7 @@ def _mediapipe() -> list[Case]:
             (odd,),
             outputs=(_F, _F),
             custom=struct.pack("<6i", 1, 2, 2, 2, 2, 0),
-            expected=(odd[:, [1, 2]][:, :, [1, 2]], at),
+            expected=(odd[:, [1, 2]][:, :, [1, 3]], at),
         ),
         Case("MaxUnpooling2D", (largest, places), custom=options, expected=(unpooled,)),
         Case(
