@@ -6,6 +6,7 @@ Networks that differ in their sizes only, or the two halves of a decoder (prompt
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Iterator, Sequence
 
 from buildtool.codegen.container import Container
@@ -24,7 +25,7 @@ def shared(models: Sequence[Container]) -> tuple[Container, ...]:
     for model, message in zip(models, messages, strict=True):
         offsets = sorted({place.offset for place in _places(message)})
         moved.append({})
-        for offset, end in zip(offsets, [*offsets[1:], len(model.data)], strict=True):
+        for offset, end in itertools.pairwise([*offsets, len(model.data)]):
             piece = model.data[offset:end]
             piece += bytes(-len(piece) % ALIGNMENT)  # what follows begins at a multiple of it
             digest = hashlib.sha256(piece).digest()

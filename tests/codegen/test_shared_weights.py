@@ -13,8 +13,9 @@ import buildtool
 from buildtool.codegen import container, shared_weights
 from buildtool.codegen.container import Container
 from buildtool.drafts import deployment
+from buildtool.ir.graph import Graph
 from buildtool.runtime import Library
-from tests.plan.graphs import OPS, small_network
+from tests.plan.graphs import OPS, add_input, apply, make, small_network
 
 RANDOM = np.random.default_rng(5)
 MATRICES = {name: RANDOM.standard_normal((96, 96)).astype(np.float32) for name in ("shared", "more", "own")}
@@ -42,6 +43,16 @@ def test_others_keep_their_own() -> None:
     models = (written("first"), written("other", 2.0))
     assert shared_weights.shared(models) == models
     assert shared_weights.shared(()) == ()
+
+
+def test_models_without_weights() -> None:
+    graph = Graph(name="bare")
+    graph.outputs.append(apply(graph, make("relu"), add_input(graph, "x", (1, 4))))
+    bare = container.write(graph, name="bare")
+    assert bare.data == b""
+    assert shared_weights.shared((bare,)) == (bare,)
+    _, alone, _ = shared_weights.shared((written("first"), bare, written("second")))
+    container.read(alone.model, alone.data, OPS)
 
 
 def network(file: Path, rows: int, names: list[str]) -> Path:
