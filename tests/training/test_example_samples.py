@@ -2,24 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
-
-FOLDER = Path(__file__).resolve().parents[2] / "examples" / "chips"
-
-
-@pytest.fixture(scope="module")
-def samples() -> ModuleType:
-    specification = importlib.util.spec_from_file_location("chips_samples", FOLDER / "samples.py")
-    assert specification is not None
-    assert specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
 
 
 def test_objects_have_boxes(samples: ModuleType) -> None:

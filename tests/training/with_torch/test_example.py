@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import shutil
 import subprocess
 import sys
@@ -21,16 +20,6 @@ from tests.targets.max7800x import machine
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 CHIPS = EXAMPLES / "chips"
 MODEL = CHIPS / "models.py"
-
-
-@pytest.fixture(scope="module")
-def samples() -> ModuleType:
-    specification = importlib.util.spec_from_file_location("chips_samples", CHIPS / "samples.py")
-    assert specification is not None
-    assert specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
 
 
 @pytest.mark.parametrize(
