@@ -12,6 +12,11 @@ from pathlib import Path
 from buildtool.errors import BuildError, Where
 
 _FULL = {errno.ENOSPC: "is full", errno.EDQUOT: "has no space left for you: your quota is used up"}
+#: What some file systems of networks and containers cannot do.
+_ABILITIES = dict.fromkeys(
+    (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP),
+    "set LATHE_CACHE_DIR or --output to a folder on a file system that has locks, such as a local disk",
+)
 ROOM = "free space on the disk, or set LATHE_CACHE_DIR or --output to a folder on another one"
 
 
@@ -52,5 +57,5 @@ def writing_to(folder: Path) -> Iterator[None]:
         raise BuildError(
             f"writing failed: {problem.strerror or problem}",
             where=Where(file=str(path)),
-            remedy="choose a writable folder",
+            remedy=_ABILITIES.get(problem.errno or 0, "choose a writable folder"),
         ) from problem

@@ -8,6 +8,7 @@ damaged later.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import tempfile
@@ -70,11 +71,11 @@ def put(made: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     with _in_place(checksum_file(target)) as aside:
         aside.write_text(sha256_of(made))
-        shutil.copymode(made, aside)
+        _copy_mode(made, aside)
     try:
         with _in_place(target) as aside:
             shutil.copyfile(made, aside)
-            shutil.copymode(made, aside)
+            _copy_mode(made, aside)
     except BaseException:
         checksum_file(target).unlink(missing_ok=True)
         raise
@@ -142,6 +143,21 @@ def _version(path: Path) -> tuple[int, int]:
     return known.st_size, known.st_mtime_ns
 
 
+def _copy_mode(made: Path, aside: Path) -> None:
+    """Other users may read it. Disks without modes let everybody do that."""
+    with contextlib.suppress(PermissionError):
+        shutil.copymode(made, aside)
+
+
+def _sync(handle: int) -> None:
+    """Wait until the file is on the disk, where there is one: file systems in programs may not know what that is."""
+    try:
+        os.fsync(handle)
+    except OSError as problem:
+        if problem.errno not in (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP):
+            raise
+
+
 @contextlib.contextmanager
 def _in_place(target: Path) -> Iterator[Path]:
     """A file to write beside `target`, which it replaces once its content is on the disk."""
@@ -149,7 +165,7 @@ def _in_place(target: Path) -> Iterator[Path]:
     aside = Path(name)
     try:
         yield aside
-        os.fsync(handle)
+        _sync(handle)
         aside.replace(target)
     except BaseException:
         aside.unlink(missing_ok=True)

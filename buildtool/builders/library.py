@@ -102,7 +102,7 @@ class _Work:
         name, abi, cache = self.program.library.name, self.program.abi, self.cache
         binary = self.folder / abi
         hand_over(binary / "objects.cmake", self.objects)
-        _reuse_detection(cache.compile_folder(self.toolchain) / "build", binary)
+        reuse_detection(cache.compile_folder(self.toolchain) / "build", binary)
         kept = entries.Results(binary)
         kept.verify(cache.note)
         arguments, doing = (f"-DLATHE_ABI={abi}",), f"linking {name} for {abi}"
@@ -188,12 +188,19 @@ def hand_over(file: Path, objects: Objects) -> None:
         file.write_text(contents)
 
 
-def _reuse_detection(known: Path, binary: Path) -> None:
+def reuse_detection(known: Path, binary: Path) -> None:
     """Give a new build folder what CMake found out about this very compiler in another one: saves it a second."""
-    if (binary / "CMakeFiles").exists():
+    found = binary / "CMakeFiles"
+    if found.exists():
         return
+    aside = binary / "CMakeFiles.new"  # half of a copy would be taken for what CMake found out
+    shutil.rmtree(aside, ignore_errors=True)
     for folder in sorted(known.glob("CMakeFiles/[0-9]*/")):
-        shutil.copytree(folder, binary / "CMakeFiles" / folder.name, ignore=shutil.ignore_patterns("CompilerId*"))
+        (aside / folder.name).mkdir(parents=True)
+        for file in (file for file in folder.iterdir() if file.is_file()):
+            shutil.copyfile(file, aside / folder.name / file.name)  # not its times, which some disks do not take
+    if aside.exists():
+        aside.rename(found)
 
 
 def parts_of_toolchains(abis: tuple[str, ...], android_api: int) -> list[Path]:

@@ -35,6 +35,7 @@ _FORMAT = "1"  # part of every key: change it when the meaning of the keys chang
 _LITTLE_SPACE = 2**20  # bytes
 _USED_LATELY = 3600.0  # seconds: the use of an object is not noted down more often
 USE_LOCK = "in-use.lock"  # shared by builds, exclusive to pruning
+_MISREAD = '"\\;,\n\r'  # in the name of the folder
 _CMAKE_FILES = ("LatheObjects.cmake", "LatheFlags.cmake", "LatheIsa.cmake")
 
 
@@ -75,6 +76,7 @@ class ObjectCache:
     def use(self) -> None:
         """Keep what is in the cache from being pruned. Waits while somebody prunes."""
         if not self._in_use:
+            _check_name(self.folder)
             with writing_to(self.folder):
                 self.folder.mkdir(parents=True, exist_ok=True)
                 handle = os.open(self.folder / USE_LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
@@ -188,6 +190,17 @@ def locked(file: Path) -> Iterator[None]:
     with file.open("w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
+
+
+def _check_name(folder: Path) -> None:
+    """BuildError for a folder in which CMake, ninja or the assembler would look for files under another name."""
+    if found := sorted(set(str(folder)) & set(_MISREAD)):
+        raise BuildError(
+            f"the name of the cache's folder has {', '.join(map(repr, found))}",
+            where=Where(file=str(folder)),
+            rule="CMake, ninja and the assembler do not read such names",
+            remedy="set LATHE_CACHE_DIR to a folder without such a character in its name",
+        )
 
 
 def _log_note(problem: Problem) -> None:

@@ -8,6 +8,7 @@ build/<library>/<library>.tar.gz
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import filecmp
 import gzip
@@ -186,11 +187,13 @@ def _put(path: Path, contents: bytes | Path) -> None:
         path.write_bytes(contents)
     else:
         shutil.copyfile(contents, path)
-    path.chmod(0o755 if path.suffix == ".so" else 0o644)
+    with contextlib.suppress(PermissionError):  # of a disk without modes
+        path.chmod(0o755 if path.suffix == ".so" else 0o644)
 
 
 def _keep_time(new: Path, old: Path) -> None:
-    with contextlib.suppress(FileNotFoundError):  # another build replaces the old output just now
+    # Another build may replace the old output just now, and some disks do not take times.
+    with contextlib.suppress(FileNotFoundError, PermissionError):
         if filecmp.cmp(new, old, shallow=False):
             known = old.stat()
             os.utime(new, ns=(known.st_atime_ns, known.st_mtime_ns))
@@ -233,7 +236,13 @@ def _replace(folder: Path, output: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
     had_output = output.exists()
     if had_output:
-        output.rename(old)
+        try:
+            output.rename(old)
+        except OSError as problem:
+            if problem.errno != errno.EXDEV:
+                raise
+            shutil.rmtree(output)  # a folder of a lower layer of a container's image, which cannot be renamed
+            had_output = False
     try:
         folder.rename(output)
     except BaseException:

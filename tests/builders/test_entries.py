@@ -145,6 +145,61 @@ def test_a_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, c
     assert not list((tmp_path / "objects").rglob("*.o"))
 
 
+@pytest.mark.parametrize("code", [errno.EINVAL, errno.EOPNOTSUPP, errno.EIO])
+def test_file_systems_without_fsync(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int) -> None:
+    """They may hold a cache; a disk that fails is an error."""
+
+    def fail(handle: int) -> None:
+        raise OSError(code, os.strerror(code))
+
+    (tmp_path / "made").write_bytes(b"1")
+    monkeypatch.setattr(os, "fsync", fail)
+    if code == errno.EIO:
+        with pytest.raises(OSError, match="error"):
+            entries.put(tmp_path / "made", tmp_path / "entry")
+        assert not (tmp_path / "entry").exists()
+    else:
+        entries.put(tmp_path / "made", tmp_path / "entry")
+        assert entries.state(tmp_path / "entry") is entries.State.SOUND
+
+
+def test_a_file_system_without_locks(tmp_path: Path) -> None:
+    with pytest.raises(BuildError) as caught, disks.writing_to(tmp_path):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+    assert "that has locks" in caught.value.problems[0].remedy
+
+
+@pytest.mark.parametrize("letter", ['"', "\\", ";", ",", "\n"])
+def test_a_folder_with_a_name_that_cmake_misreads(letter: str, tmp_path: Path) -> None:
+    with pytest.raises(BuildError) as caught:
+        ObjectCache(tmp_path / f"a{letter}b").use()
+    assert repr(letter) in caught.value.problems[0].what
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_copy_of_what_cmake_found_out_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = tmp_path / "known" / "CMakeFiles" / "4.0"
+    known.mkdir(parents=True)
+    for name in ("a.cmake", "b.cmake"):
+        (known / name).write_text(name)
+    copied: list[Path] = []
+
+    def stop(made: Path, target: Path) -> None:
+        if copied:
+            raise KeyboardInterrupt
+        copied.append(target)
+        target.write_bytes(made.read_bytes())
+
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "copyfile", stop)
+        with pytest.raises(KeyboardInterrupt):
+            library.reuse_detection(tmp_path / "known", tmp_path / "binary")
+    assert not (tmp_path / "binary" / "CMakeFiles").exists()
+    library.reuse_detection(tmp_path / "known", tmp_path / "binary")
+    found = sorted(file.name for file in (tmp_path / "binary" / "CMakeFiles" / "4.0").iterdir())
+    assert found == ["a.cmake", "b.cmake"]
+
+
 def test_the_file_system_of_a_path_that_is_not_there_yet() -> None:
     assert disks.file_system(Path("/proc/no/such/folder")).startswith("the file system '/proc' (")
 

@@ -133,6 +133,21 @@ def test_a_failed_rename_brings_the_old_output_back(tmp_path: Path, monkeypatch:
     assert files_below(tmp_path) == before
 
 
+def test_an_output_in_a_lower_layer_of_an_image_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package.assemble(tmp_path / "x", "x", {"model/old.pb": b"old"})
+    rename = Path.rename
+
+    def refuse(self: Path, target: Path) -> Path:
+        if self == tmp_path / "x":
+            raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), str(self))
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", refuse)
+    package.assemble(tmp_path / "x", "x", CONTENTS)
+    assert files_below(tmp_path / "x").keys() - {"x.tar.gz"} == CONTENTS.keys()
+    assert names_in(tmp_path) == ["x"]
+
+
 def test_leftovers_of_a_killed_build_are_removed(tmp_path: Path) -> None:
     (tmp_path / ".x.new-999999999").mkdir()
     package.assemble(tmp_path / "x", "x", CONTENTS)
