@@ -14,7 +14,7 @@ FILTERS = {"nearest": 0, "bilinear": 1, "area": 2}
 #: LATHE_FLIP_NONE, ...
 FLIPS = {"none": 0, "x": 1, "y": 2, "xy": 3}
 #: LATHE_STRETCH, ...
-FITS = {"stretch": 0, "letterbox": 1, "corner": 2}
+FITS = {"stretch": 0, "letterbox": 1, "corner": 2, "pad": 3, "pad_corner": 4}
 #: LATHE_LETTERBOX_DOWN, ..., which are added to these.
 ROUNDINGS = {"nearest": 0, "down": 16, "up": 32}
 
@@ -60,6 +60,16 @@ class InputImage:
     order: str  # a word of CHANNELS
     mean: tuple[float, ...]
     scale: tuple[float, ...]
+
+    @property
+    def place(self) -> int:
+        """A number of FITS, without the rounding."""
+        return self.fit & 15
+
+    @property
+    def pads(self) -> bool:
+        """Whether the image gets borders before it is resized."""
+        return self.place in (FITS["pad"], FITS["pad_corner"])
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,7 @@ class VisionSources:
             "readers": [_held(f"{name}_reader", name in families) for name in _READERS],
             "filters": [_held(f"{name}_filter", number in filters) for number, name in enumerate(_FILTERS)],
             "writers": [_held(f"{name}_writer", dtype in self.types) for name, dtype in _WRITERS.items()],
+            "padding": _held("padding", any(image.pads for image in self.vision.images)),
         }
 
 

@@ -172,9 +172,6 @@ class _Entry:
             self._refuse(f"a frame of {sources[0]} has even sides", "frame")
         elif order in ("rgba", "bgra") and CHANNELS.get(sources[0]) != CHANNELS[order]:
             self._refuse(f"a frame of {sources[0]} has no alpha for 'order: {order}'", "source")
-        if self._value("resize") == "area":
-            what = "'resize: area' is not for frames that are part of the model"
-            self._refuse(what, "resize", rule="allowed with 'frame': nearest, bilinear")
         if crop is not None and (crop[0] + crop[2] > width or crop[1] + crop[3] > height):
             self._refuse("'crop' goes beyond the frame", "crop")
         return width, height

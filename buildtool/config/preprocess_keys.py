@@ -52,11 +52,13 @@ class PreprocessSection(Section):
     resize: Annotated[str | None, choice(tuple(FILTERS))] = key("Filter.", default="bilinear")
     fit: Annotated[str | None, choice(tuple(FITS), {"center": "letterbox"})] = key(
         "How the image fills the input: `stretch`, or with its proportions in the middle (`letterbox`) or in the "
-        "upper left corner (`corner`).",
+        "upper left corner (`corner`). These resize and put a border around; `pad` and `pad_corner` put the border "
+        "around the image and then resize both.",
         default="stretch",
     )
     rounding: Annotated[str | None, choice(tuple(ROUNDINGS))] = key(
-        "How the size of an image in a letterbox or corner becomes an integer. YOLOX rounds `down`, PaddleOCR `up`.",
+        "How the size of an image in a letterbox or corner, or with its border, becomes an integer. YOLOX rounds "
+        "`down`, PaddleOCR `up`.",
         default="nearest",
     )
     fill: Annotated[list[int] | None, Many(WHOLE, commas=True)] = key(

@@ -32,7 +32,7 @@ from buildtool.ops.slice import Slice
 from buildtool.ops.transpose import Transpose
 from buildtool.vision import CHANNELS, FILTERS, FITS, FLIPS, ROUNDINGS, InputImage, frame_shape
 
-_NEAREST = FILTERS["nearest"]
+_NEAREST, _AREA = FILTERS["nearest"], FILTERS["area"]
 #: BT.601 with the full range, as integers: of U and V, in 1/256 and 1/128.
 _RED_V, _BLUE_U, _GREEN_U, _GREEN_V = 358, 454, 44, 91
 #: What the eye takes for brightness, in 1/128.
@@ -89,19 +89,26 @@ def _images(model: ModelConfig) -> list[ImageConfig]:
 
 @dataclass(frozen=True)
 class _Side:
-    """Rows or columns: `size` pixels of the frame from `origin` on become `out`, from the other end if `mirrored`."""
+    """Rows or columns: `size` pixels from `origin` on become `out`, from the other end if `mirrored`.
+
+    Those from `first` to `last` are the frame's, the others a border.
+    """
 
     origin: int
     size: int
     out: int
     mirrored: bool
+    first: int
+    last: int
 
-    def taps(self, nearest: bool, share: int) -> tuple[Array, Array]:
-        """Elements of a plane that has one for `share` pixels, one or two for each, and their weights."""
-        low, high = self.origin // share, (self.origin + self.size - 1) // share
+    def taps(self, filter_: int, share: int) -> tuple[Array, Array]:
+        """Elements of a plane that has one for `share` pixels, as many for each, and their weights."""
+        low, high = self.first // share, self.last // share
         doubled = (2 * np.arange(self.out) + 1) * self.size + 2 * self.origin * self.out
         unit = 2 * self.out * share
-        if nearest:
+        if filter_ == _AREA:
+            places, weights = self._covered(share, low, high)
+        elif filter_ == _NEAREST:
             places = np.clip(doubled // unit, low, high)[:, None]
             weights = np.full_like(places, _ONE)
         else:
@@ -114,10 +121,45 @@ class _Side:
         step = -1 if self.mirrored else 1
         return places[::step].astype(np.int32), weights[::step]
 
+    def _covered(self, share: int, low: int, high: int) -> tuple[Array, Array]:
+        """For each pixel the elements that it covers, as many as the one that covers most, with weights."""
+        unit = self.out * share
+        start = np.arange(self.out) * self.size + self.origin * self.out
+        end = np.minimum(start + self.size, (high + 1) * unit)
+        start = np.maximum(start, low * unit)
+        first = np.clip(start // unit, low, high)
+        places = first[:, None] + np.arange((np.clip((end - 1) // unit, low, high) - first).max() + 1)
+        ends = np.minimum(end[:, None], (places + 1) * unit)
+        covered = np.maximum(ends - np.maximum(start[:, None], places * unit), 0)
+        covered[covered.sum(1) == 0, 0] = 1  # border alone: any will do
+        return np.minimum(places, high), covered * _ONE / covered.sum(1, keepdims=True)
+
+    def shares(self, filter_: int) -> Array:
+        """How much of each pixel is the frame, and not its border."""
+        start = np.arange(self.out) * self.size + self.origin * self.out
+        if filter_ == _AREA:
+            ends = np.minimum(start + self.size, (self.last + 1) * self.out)
+            made: Array = np.maximum(ends - np.maximum(start, self.first * self.out), 0) / self.size
+        else:
+            unit = 2 * self.out
+            centre = 2 * start + self.size
+            if filter_ == _NEAREST:
+                made = self._is_frame(centre // unit)
+            else:
+                before = (centre - self.out) // unit
+                weight = (centre - self.out - before * unit) / unit
+                made = self._is_frame(before) * (1 - weight) + self._is_frame(before + 1) * weight
+        return made[:: -1 if self.mirrored else 1]
+
+    def _is_frame(self, pixels: Array) -> Array:
+        """1 or 0; the edges of what is resized go on."""
+        inside: Array = np.clip(pixels, self.origin, self.origin + self.size - 1)
+        return np.asarray((inside >= self.first) & (inside <= self.last), np.float64)
+
 
 def _placed(image: InputImage, size: tuple[int, int], width: int, height: int) -> tuple[int, int, int, int]:
     """Left, top, width and height of what the image fills of the input, as `to_tensor` places it."""
-    if image.fit == FITS["stretch"]:
+    if image.fit == FITS["stretch"] or image.pads:
         return 0, 0, width, height
     across, down = size[::-1] if image.rotation % 180 else size
     scale = min(width / across, height / down)
@@ -127,9 +169,30 @@ def _placed(image: InputImage, size: tuple[int, int], width: int, height: int) -
         up, less = image.fit & ROUNDINGS["up"], image.fit & ROUNDINGS["down"]
         rounded = np.ceil(exact - 1e-9) if up else np.floor(exact + (0 if less else 0.5))
         made.append(min(most, max(1, int(rounded))))
-    if image.fit & 15 == FITS["corner"]:
+    if image.place == FITS["corner"]:
         return 0, 0, made[0], made[1]
     return (width - made[0]) // 2, (height - made[1]) // 2, made[0], made[1]
+
+
+def _surrounded(image: InputImage, size: tuple[int, int], width: int, height: int) -> tuple[int, int, int, int]:
+    """Columns on the left, rows above, width and height of the border that an image, turned, gets with itself in it."""
+    across, down = size
+    if not image.pads:
+        return 0, 0, across, down
+
+    def side(pixels: int, to: int, of: int) -> int:
+        exact = pixels * to
+        if image.fit & ROUNDINGS["down"]:
+            return exact // of
+        return -(-exact // of) if image.fit & ROUNDINGS["up"] else (2 * exact + of) // (2 * of)
+
+    if across * height >= down * width:
+        whole = across, side(across, height, width)
+    else:
+        whole = side(down, width, height), down
+    if image.place == FITS["pad_corner"]:
+        return 0, 0, *whole
+    return (whole[0] - across) // 2, (whole[1] - down) // 2, *whole
 
 
 class _Nodes:
@@ -157,7 +220,7 @@ class _Nodes:
         planar = tensor.data_format == "NCHW"
         height, width = shape[2:] if planar else shape[1:3]
         left, top, across, down = _placed(image, self._part(config)[2:], width, height)
-        pixels = self._colours(frame, config, (across, down))
+        pixels = self._colours(frame, config, (across, down), (width, height))
         if image.rotation % 180:
             pixels = self.add(Transpose((0, 2, 1, 3)), pixels)
         around = ((0, top, left, 0), (0, height - top - down, width - left - across, 0))
@@ -180,8 +243,24 @@ class _Nodes:
         width, height = config.frame or (0, 0)
         return config.image.crop or (0, 0, width, height)
 
-    def _colours(self, frame: Value, config: ImageConfig, out: tuple[int, int]) -> Value:
+    def _colours(self, frame: Value, config: ImageConfig, out: tuple[int, int], whole: tuple[int, int]) -> Value:
         """Pixels of the size `out` in the channels of the input, turned but for the exchange of rows and columns."""
+        image, sides = config.image, self._sides(config, out, whole)
+        filter_ = _NEAREST if all(side.size == side.out for side in sides) else image.filter
+        source, order = image.sources[0], image.order
+        if source in CHANNELS:
+            made = self._ordered(self._resized(frame, sides, filter_, (1, 1)), source, order)
+            return self._mixed(made, image, sides, filter_)
+        planes, share = self._planes(frame, source, config.frame or (0, 0))
+        made = self._resized(planes[0], sides, filter_, (1, 1))
+        if order != "gray":
+            chroma = [self._resized(plane, sides, filter_, share) for plane in planes[1:]]
+            hues = chroma[0] if len(chroma) == 1 else self.add(Concat(3), *chroma)
+            made = self._of_hues(made, hues, order, swapped=source == "nv21")
+        return self._mixed(made, image, sides, filter_)
+
+    def _sides(self, config: ImageConfig, out: tuple[int, int], whole: tuple[int, int]) -> tuple[_Side, _Side]:
+        """Rows and columns of the frame, with the border that they get before they are resized."""
         image, (left, top, width, height) = config.image, self._part(config)
         turned, flip = image.rotation % 180 != 0, image.flip
         rows, columns = image.rotation in (90, 180), image.rotation in (180, 270)
@@ -189,18 +268,28 @@ class _Nodes:
         rows ^= flips_columns if turned else flips_rows
         columns ^= flips_rows if turned else flips_columns
         across, down = out[::-1] if turned else out
-        sides = (_Side(top, height, down, rows), _Side(left, width, across, columns))
-        nearest = image.filter == _NEAREST or (across, down) == (width, height)
-        source, order = image.sources[0], image.order
-        if source in CHANNELS:
-            return self._ordered(self._resized(frame, sides, nearest, (1, 1)), source, order)
-        planes, share = self._planes(frame, source, config.frame or (0, 0))
-        bright = self._resized(planes[0], sides, nearest, (1, 1))
-        if order == "gray":
-            return bright
-        chroma = [self._resized(plane, sides, nearest, share) for plane in planes[1:]]
-        hues = chroma[0] if len(chroma) == 1 else self.add(Concat(3), *chroma)
-        return self._of_hues(bright, hues, order, swapped=source == "nv21")
+        x, y, full_across, full_down = _surrounded(image, (height, width) if turned else (width, height), *whole)
+        if turned:
+            x, y, full_across, full_down = y, x, full_down, full_across
+        x = full_across - width - x if columns else x  # the border of the other end
+        y = full_down - height - y if rows else y
+        return (
+            _Side(top - y, full_down, down, rows, top, top + height - 1),
+            _Side(left - x, full_across, across, columns, left, left + width - 1),
+        )
+
+    def _mixed(self, pixels: Value, image: InputImage, sides: tuple[_Side, _Side], filter_: int) -> Value:
+        """Pixels with what the border has of them."""
+        shares = [side.shares(filter_) for side in sides]
+        if not image.pads or all((share == 1).all() for share in shares):
+            return pixels
+        fill = np.asarray(image.fill, np.float32)
+        if fill.any():
+            pixels = self.add(Add(), pixels, self.constant(-fill))
+        for share, shape in zip(shares, ((1, -1, 1, 1), (1, 1, -1, 1)), strict=True):
+            if (share != 1).any():
+                pixels = self.add(Mul(), pixels, self.constant(share.reshape(shape)))
+        return self.add(Floor(), self.add(Add(), pixels, self.constant(fill + 0.5)))
 
     def _planes(self, frame: Value, source: str, size: tuple[int, int]) -> tuple[list[Value], tuple[int, int]]:
         """Y, and U and V together or apart, with how many rows and columns of pixels one of these is for."""
@@ -222,16 +311,24 @@ class _Nodes:
         starts[axis], sizes[axis] = start, size
         return self.add(Slice(tuple(starts), (1,) * value.type.rank, tuple(sizes)), value)
 
-    def _resized(self, plane: Value, sides: tuple[_Side, _Side], nearest: bool, share: tuple[int, int]) -> Value:
+    def _resized(self, plane: Value, sides: tuple[_Side, _Side], filter_: int, share: tuple[int, int]) -> Value:
         """A plane of bytes at its new size, as floats that are integers."""
         weights: list[Array] = []
+        taps: list[int] = []
         for axis, side, pixels in zip((1, 2), sides, share, strict=True):
-            places, weight = side.taps(nearest, pixels)
+            places, weight = side.taps(filter_, pixels)
             plane = self.add(Gather(axis), plane, self.constant(places.reshape(-1)))
-            weights.append(weight.reshape(-1) / (_ONE // places.shape[1]))  # a mean of two halves the sum
+            taps.append(places.shape[1])
+            weights.append(weight.reshape(-1) * (taps[-1] / _ONE))  # a mean divides the sum
         value = self.add(Cast(DType.F32), plane)
-        if nearest:
+        if filter_ == _NEAREST:
             return value
+        if filter_ == _AREA:
+            for axis, weight, count in zip((2, 1), weights[::-1], taps[::-1], strict=True):
+                shape, kernel = ((1, 1, -1, 1), (1, count)) if axis == 2 else ((1, -1, 1, 1), (count, 1))
+                value = self.add(Mul(), value, self.constant(weight.reshape(shape)))
+                value = self.add(AvgPool2d(kernel=kernel, strides=kernel), value)
+            return self.add(Floor(), self.add(Add(), value, self.constant(0.5 + 1 / 4096)))
         # Across, 7 bits of the fraction are kept; down, none.
         value = self.add(Mul(), value, self.constant((weights[1] * 128).reshape(1, 1, -1, 1)))
         value = self.add(AvgPool2d(kernel=(1, 2), strides=(1, 2)), value)

@@ -9,10 +9,11 @@ namespace {
 void Place(const Pass& pass, const Plane& plane, int channels, int share_x, int share_y, Sampler* sampler) {
   sampler->plane = plane;
   sampler->channels = channels;
-  sampler->x = {pass.left, pass.width,          pass.out_width,
-                share_x,   pass.left / share_x, (pass.left + pass.width - 1) / share_x};
-  sampler->y = {pass.top, pass.height,        pass.out_height,
-                share_y,  pass.top / share_y, (pass.top + pass.height - 1) / share_y};
+  const Content& inner = pass.inner;
+  sampler->x = {pass.left, pass.width,           pass.out_width,
+                share_x,   inner.left / share_x, (inner.left + inner.width - 1) / share_x};
+  sampler->y = {pass.top, pass.height,         pass.out_height,
+                share_y,  inner.top / share_y, (inner.top + inner.height - 1) / share_y};
 }
 
 int PixelSamplers(const Pass& pass, Sampler* samplers) {

@@ -128,6 +128,7 @@ Cover CoverOf(const Axis& axis, int i) {
   const double scale = static_cast<double>(axis.out) * axis.share;
   const int64_t start = int64_t{i} * axis.size + int64_t{axis.origin} * axis.out;
   Cover cover = {static_cast<double>(start) / scale, static_cast<double>(start + axis.size) / scale, 0, 0};
+  if (cover.start < axis.low) cover.start = axis.low;
   if (cover.end > axis.high + 1) cover.end = axis.high + 1;
   const int64_t whole = int64_t{axis.out} * axis.share;
   cover.low = Clamped(Floor(start, whole), axis);

@@ -41,8 +41,8 @@ void Run(Pass pass) {
   Sampler samplers[3];
   const int sampler_count = pass.parts.reader->samplers(pass, samplers);
   uint8_t buffer[kTile * 4];
-  for (pass.first = 0; pass.first < pass.out_width; pass.first += kTile) {
-    pass.count = pass.out_width - pass.first < kTile ? pass.out_width - pass.first : kTile;
+  for (pass.first = pass.columns[0]; pass.first < pass.columns[1]; pass.first += kTile) {
+    pass.count = pass.columns[1] - pass.first < kTile ? pass.columns[1] - pass.first : kTile;
     for (int i = 0; i < sampler_count; ++i) {
       samplers[i].set = pass.set;
       samplers[i].first = pass.first;
@@ -50,17 +50,18 @@ void Run(Pass pass) {
       pass.parts.filter->start(samplers + i);
     }
     const Orientation& way = pass.orientation;
-    for (int y = 0; y < pass.out_height; ++y) {
+    for (int y = pass.rows[0]; y < pass.rows[1]; ++y) {
       const uint8_t* row = pass.parts.reader->row(pass, samplers, y, buffer);
+      if (pass.parts.padding != nullptr) row = pass.parts.padding->mix(pass, y, row, buffer);
       Put(pass, row, way.base + pass.first * way.across + y * way.down, way.across);
     }
   }
 }
 
 // A rectangle of the tensor, in the colour of the border.
-void Border(Pass pass, const uint8_t fill[4], int left, int top, int right, int bottom, int width) {
+void Border(Pass pass, int left, int top, int right, int bottom, int width) {
   uint8_t row[kTile * 4];
-  for (int i = 0; i < kTile * pass.channels; ++i) row[i] = fill[i % pass.channels];
+  for (int i = 0; i < kTile * pass.channels; ++i) row[i] = pass.fill[i % pass.channels];
   for (int y = top; y < bottom; ++y) {
     for (int x = left; x < right; x += kTile) {
       pass.count = right - x < kTile ? right - x : kTile;
@@ -72,13 +73,13 @@ void Border(Pass pass, const uint8_t fill[4], int left, int top, int right, int 
 // The bits of `fit` without its rounding.
 constexpr uint32_t kPlaces = 15;
 
-// Where the image is within the tensor.
-struct Content {
-  int left, top, width, height;
-};
+bool Pads(const lathe_view& view) {
+  const uint32_t place = view.fit & kPlaces;
+  return place == LATHE_PAD || place == LATHE_PAD_CORNER;
+}
 
 Content ContentOf(const lathe_view& view, int width, int height, int part_width, int part_height) {
-  if (view.fit == LATHE_STRETCH) return {0, 0, width, height};
+  if (view.fit == LATHE_STRETCH || Pads(view)) return {0, 0, width, height};
   const bool sideways = view.rotation % 180 != 0;
   const double turned_width = sideways ? part_height : part_width, turned_height = sideways ? part_width : part_height;
   const double scale = fmin(width / turned_width, height / turned_height);
@@ -95,24 +96,6 @@ Content ContentOf(const lathe_view& view, int width, int height, int part_width,
     content.top = (height - content.height) / 2;
   }
   return content;
-}
-
-// x' = m[0] x + m[1] y + m[2], y' alike: from the resized image to the content, edges at integers.
-struct Turn {
-  int m[6];
-};
-
-Turn TurnOf(const lathe_view& view, const Content& content) {
-  const int width = content.width, height = content.height;
-  Turn turn = {{1, 0, 0, 0, 1, 0}};
-  if (view.rotation == 90) turn = {{0, -1, width, 1, 0, 0}};
-  if (view.rotation == 180) turn = {{-1, 0, width, 0, -1, height}};
-  if (view.rotation == 270) turn = {{0, 1, 0, -1, 0, height}};
-  for (int i = 0; i < 3; ++i) {
-    if ((view.flip & LATHE_FLIP_Y) != 0) turn.m[i] = (i == 2 ? width : 0) - turn.m[i];
-    if ((view.flip & LATHE_FLIP_X) != 0) turn.m[3 + i] = (i == 2 ? height : 0) - turn.m[3 + i];
-  }
-  return turn;
 }
 
 // Pixels, not edges: a side that runs backwards begins one pixel earlier.
@@ -152,7 +135,7 @@ Code CheckView(const lathe_view& view, const Image& image, const ErrorSink& erro
   if (view.flip > LATHE_FLIP_XY) return errors.Fail(Code::kInvalidArgument, "to_tensor: %u are no axes", view.flip);
   const uint32_t place = view.fit & kPlaces, rounding = view.fit & ~kPlaces;
   const bool rounds = rounding == LATHE_LETTERBOX_DOWN || rounding == LATHE_LETTERBOX_UP;
-  if (place > LATHE_LETTERBOX_CORNER || (rounding != 0 && (!rounds || place == LATHE_STRETCH)))
+  if (place > LATHE_PAD_CORNER || (rounding != 0 && (!rounds || place == LATHE_STRETCH)))
     return errors.Fail(Code::kInvalidArgument, "to_tensor: %u is no way to fit", view.fit);
   if (view.width == 0 && view.height == 0) return Code::kOk;
   if (view.left < 0 || view.top < 0 || view.width < 1 || view.height < 1 || view.left > image.width - view.width ||
@@ -218,7 +201,10 @@ void Describe(const TensorCall& call, const lathe_view& view, const Content& con
   const bool sideways = view.rotation % 180 != 0;
   pass->out_width = sideways ? content.height : content.width;
   pass->out_height = sideways ? content.width : content.height;
-  pass->same_size = pass->out_width == pass->width && pass->out_height == pass->height;
+  pass->columns[1] = pass->out_width;
+  pass->rows[1] = pass->out_height;
+  pass->filter = view.filter;
+  memcpy(pass->fill, view.fill, sizeof(pass->fill));
   pass->channels = ChannelsOf(elements.order);
   pass->gray = elements.order == LATHE_GRAY;
   pass->blue_first = BlueFirst(elements.order);
@@ -228,22 +214,37 @@ void Describe(const TensorCall& call, const lathe_view& view, const Content& con
   pass->tensor = static_cast<uint8_t*>(call.tensor);
 }
 
-Code Choose(const KnownParts& known, const Image& image, uint32_t filter, lathe_dtype dtype, const ErrorSink& errors,
-            Parts* parts) {
+Code Choose(const KnownParts& known, const Image& image, const lathe_view& view, lathe_dtype dtype,
+            const ErrorSink& errors, Parts* parts) {
+  const uint32_t filter = view.filter;
   const int family =
       image.is_semi_planar() ? 1 : (image.pixels == LATHE_I420 ? 2 : (image.pixels == LATHE_YUYV ? 3 : 0));
   const int writer = dtype == LATHE_F32 ? 0 : (dtype == LATHE_F16 ? 1 : (dtype == LATHE_S8 ? 2 : 3));
-  *parts = {known.readers[family], known.filters[filter], known.writers[writer]};
+  *parts = {known.readers[family], known.filters[filter], known.writers[writer], Pads(view) ? known.padding : nullptr};
   if (parts->reader == nullptr)
     return errors.Fail(Code::kUnsupported, "this library was not built for images of the format %u: see 'preprocess'",
                        image.pixels);
   if (parts->filter == nullptr || parts->writer == nullptr)
     return errors.Fail(Code::kUnsupported, "this library was not built for the filter %u and tensors of type %u",
                        filter, dtype);
+  if (Pads(view) && parts->padding == nullptr)
+    return errors.Fail(Code::kUnsupported, "this library was not built for borders before a resize: see 'preprocess'");
   return Code::kOk;
 }
 
 }  // namespace
+
+Turn TurnOf(const lathe_view& view, int width, int height) {
+  Turn turn = {{1, 0, 0, 0, 1, 0}};
+  if (view.rotation == 90) turn = {{0, -1, width, 1, 0, 0}};
+  if (view.rotation == 180) turn = {{-1, 0, width, 0, -1, height}};
+  if (view.rotation == 270) turn = {{0, 1, 0, -1, 0, height}};
+  for (int i = 0; i < 3; ++i) {
+    if ((view.flip & LATHE_FLIP_Y) != 0) turn.m[i] = (i == 2 ? width : 0) - turn.m[i];
+    if ((view.flip & LATHE_FLIP_X) != 0) turn.m[3 + i] = (i == 2 ? height : 0) - turn.m[3 + i];
+  }
+  return turn;
+}
 
 Code FillTensor(const TensorCall& call, const KnownParts& known, const ErrorSink& errors) {
   Pass pass = {};
@@ -260,17 +261,21 @@ Code FillTensor(const TensorCall& call, const KnownParts& known, const ErrorSink
   pass.top = whole ? 0 : view.top;
   pass.width = whole ? pass.image.width : view.width;
   pass.height = whole ? pass.image.height : view.height;
-  code = Choose(known, pass.image, view.filter, call.elements->dtype, errors, &pass.parts);
+  pass.inner = {pass.left, pass.top, pass.width, pass.height};
+  code = Choose(known, pass.image, view, call.elements->dtype, errors, &pass.parts);
   if (code != Code::kOk) return code;
   const Content content = ContentOf(view, call.width, call.height, pass.width, pass.height);
-  const Turn turn = TurnOf(view, content);
+  const Turn turn = TurnOf(view, content.width, content.height);
   Describe(call, view, content, &pass);
+  Content made = content;
+  if (pass.parts.padding != nullptr) made = pass.parts.padding->extend(view, turn, call.width, call.height, &pass);
+  pass.same_size = pass.out_width == pass.width && pass.out_height == pass.height;
   pass.orientation = OrientationOf(turn, content, call.width);
-  const int right = content.left + content.width, bottom = content.top + content.height;
-  Border(pass, view.fill, 0, 0, call.width, content.top, call.width);
-  Border(pass, view.fill, 0, content.top, content.left, bottom, call.width);
-  Border(pass, view.fill, right, content.top, call.width, bottom, call.width);
-  Border(pass, view.fill, 0, bottom, call.width, call.height, call.width);
+  const int right = made.left + made.width, bottom = made.top + made.height;
+  Border(pass, 0, 0, call.width, made.top, call.width);
+  Border(pass, 0, made.top, made.left, bottom, call.width);
+  Border(pass, right, made.top, call.width, bottom, call.width);
+  Border(pass, 0, bottom, call.width, call.height, call.width);
   Run(pass);
   if (call.placement != nullptr) *call.placement = PlacementOf(pass, turn, content);
   return Code::kOk;
@@ -281,7 +286,8 @@ lathe_code ToTensor(const lathe_image* image, const lathe_view* view, const lath
   const TensorCall call = {image, view, elements, width, height, tensor, bytes, placement};
   static constexpr KnownParts all = {{&pixel_reader, &semi_reader, &planar_reader, &yuyv_reader},
                                      {&nearest_filter, &bilinear_filter, &area_filter},
-                                     {&f32_writer, &f16_writer, &s8_writer, &u8_writer}};
+                                     {&f32_writer, &f16_writer, &s8_writer, &u8_writer},
+                                     &padding};
   return Public(FillTensor(call, all, Begin(error)));
 }
 

@@ -33,11 +33,25 @@ extern const Writer f16_writer;
 extern const Writer s8_writer;
 extern const Writer u8_writer;
 
+struct Content;
+struct Turn;
+
+// What gives images borders before they are resized (LATHE_PAD).
+struct Padding {
+  // Makes the part of the image larger; returns what of the tensor is not border alone.
+  Content (*extend)(const lathe_view& view, const Turn& turn, int width, int height, Pass* pass);
+  // A row of the tile with the border mixed in: in `buffer`, or the row itself.
+  const uint8_t* (*mix)(const Pass& pass, int y, const uint8_t* row, uint8_t* buffer);
+};
+
+extern const Padding padding;
+
 // The parts of a pass.
 struct Parts {
   const Reader* reader;
   const Filter* filter;
   const Writer* writer;
+  const Padding* padding;  // null: the image has no borders of its own
 };
 
 // Where the resized image goes: pixel (x, y) of it to base + x * across + y * down.
@@ -47,11 +61,28 @@ struct Orientation {
   ptrdiff_t down;
 };
 
+// Where the image is within the tensor.
+struct Content {
+  int left, top, width, height;
+};
+
+// x' = m[0] x + m[1] y + m[2], y' alike: from the resized image to the content, edges at integers.
+struct Turn {
+  int m[6];
+};
+
+// From an image that is `width` x `height` pixels when it is turned.
+Turn TurnOf(const lathe_view& view, int width, int height);
+
 struct Pass {
   Parts parts;
   Image image;
-  int left, top, width, height;  // the part of the image
+  int left, top, width, height;  // the part of the image, with borders of its own
+  Content inner;                 // the same without them
   int out_width, out_height;     // of it, resized, before it is turned
+  int columns[2], rows[2];       // of that: what is made, from the first to that after the last
+  uint32_t filter;
+  uint8_t fill[4];
   bool same_size;
   bool gray;
   bool blue_first;
@@ -70,6 +101,7 @@ struct KnownParts {
   const Reader* readers[4];  // of whole pixels, NV12 and NV21, I420, YUYV
   const Filter* filters[3];  // LATHE_NEAREST, LATHE_BILINEAR, LATHE_AREA
   const Writer* writers[4];  // LATHE_F32, LATHE_F16, LATHE_S8, LATHE_U8
+  const Padding* padding;    // LATHE_PAD
 };
 
 struct TensorCall {

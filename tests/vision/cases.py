@@ -205,7 +205,7 @@ def tensor(random: np.random.Generator, pixels: int, dtype: int) -> Case:
     if random.integers(4) == 0:
         out = (width, height) if whole else (part_width, part_height)
     fill = tuple(int(x) for x in random.integers(0, 256, 4))
-    filter_, fit = int(random.integers(3)), int(random.integers(3))
+    filter_, fit = int(random.integers(3)), int(random.integers(5))
     fit += int(random.choice([0, d.DOWN, d.UP])) if fit else 0
     turns = int(random.choice([0, 90, 180, 270])), int(random.integers(4))
     size = (0, 0, width, height) if whole else (left, top, part_width, part_height)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -14,8 +16,8 @@ RGB, BGR, RGBA, BGRA, GRAY, NV12, NV21, I420, YUYV = range(1, 10)
 FULL, VIDEO, HD = range(3)
 NEAREST, BILINEAR, AREA = range(3)
 FLIP_X, FLIP_Y = 1, 2
-STRETCH, LETTERBOX, CORNER = range(3)
-DOWN, UP = 16, 32  # added to the letterboxes
+STRETCH, LETTERBOX, CORNER, PAD, PAD_CORNER = range(5)
+DOWN, UP = 16, 32  # added to all but the first
 F32, F16, S8, U8 = 1, 2, 5, 6
 CHANNELS = {RGB: 3, BGR: 3, RGBA: 4, BGRA: 4, GRAY: 1}
 YUV_FORMATS = (NV12, NV21, I420, YUYV)
@@ -159,20 +161,46 @@ def convert(
 
 @dataclass(frozen=True)
 class Axis:
-    """One side of a resize: `size` pixels from `origin` on become `out`; a plane has an element for `share` of them."""
+    """One side of a resize: `size` pixels from `origin` on become `out`; a plane has an element for `share` of them.
+
+    Only `inner` of these pixels, the first and the last, are the image's; by default, all are.
+    """
 
     origin: int
     size: int
     out: int
     share: int = 1
+    inner: tuple[int, int] | None = None
+
+    @property
+    def pixels(self) -> tuple[int, int]:
+        return self.inner or (self.origin, self.origin + self.size - 1)
 
     @property
     def low(self) -> int:
-        return self.origin // self.share
+        return self.pixels[0] // self.share
 
     @property
     def high(self) -> int:
-        return (self.origin + self.size - 1) // self.share
+        return self.pixels[1] // self.share
+
+    def coverage(self, filter_: int) -> Array:
+        """How much of each pixel of the result is the image's, and not the border's."""
+        first, last = self.pixels
+        start = self.origin + np.arange(self.out) * self.size / self.out
+        if filter_ == AREA:
+            end = start + self.size / self.out
+            covered = np.minimum(end, last + 1) - np.maximum(start, first)
+            return np.maximum(covered, 0) * self.out / self.size
+        doubled = (2 * np.arange(self.out) + 1) * self.size + 2 * self.origin * self.out
+        if filter_ == NEAREST:
+            nearest = doubled // (2 * self.out)
+            return ((nearest >= first) & (nearest <= last)).astype(float)
+        before = (doubled - self.out) // (2 * self.out)
+        weight = (doubled - self.out) / (2 * self.out) - before
+        taps = [np.clip(pixel, self.origin, self.origin + self.size - 1) for pixel in (before, before + 1)]
+        inside = [((pixel >= first) & (pixel <= last)).astype(float) for pixel in taps]
+        return inside[0] * (1 - weight) + inside[1] * weight
 
     def matrix(self, filter_: int, elements: int) -> Array:
         """`out` rows of weights of the elements of a plane."""
@@ -192,6 +220,7 @@ class Axis:
                 end = min(start + self.size / self.out / self.share, self.high + 1)
                 for k in range(self.low, self.high + 1):
                     made[i, k] = max(0.0, min(end, k + 1) - max(start, k))
+                made[i, self.low] += not made[i].any()  # nothing of the image: any will do
                 made[i] /= made[i].sum()
         return made
 
@@ -279,7 +308,7 @@ class View:
 
 def content(view: View, width: int, height: int) -> tuple[int, int, int, int]:
     """Left, top, width, height of what the image fills of a tensor."""
-    if view.fit == STRETCH:
+    if view.fit & 15 in (STRETCH, PAD, PAD_CORNER):
         return 0, 0, width, height
     across, down = (view.height, view.width) if view.rotation % 180 else (view.width, view.height)
     scale = min(width / across, height / down)
@@ -291,15 +320,63 @@ def content(view: View, width: int, height: int) -> tuple[int, int, int, int]:
     return (width - made[0]) // 2, (height - made[1]) // 2, made[0], made[1]
 
 
-def colours(
-    pixels: int, planes: list[Array], size: tuple[int, int], meaning: int, view: View, out: tuple[int, int], order: int
+def padded(view: View, width: int, height: int) -> tuple[int, int, int, int]:
+    """Left, top, width, height of the part of an image with the borders that it gets before it is resized."""
+    if view.fit & 15 not in (PAD, PAD_CORNER):
+        return view.left, view.top, view.width, view.height
+    across, down = (view.height, view.width) if view.rotation % 180 else (view.width, view.height)
+
+    def side(exact: Fraction) -> int:
+        if view.fit & DOWN:
+            return math.floor(exact)
+        return math.ceil(exact) if view.fit & UP else math.floor(exact + Fraction(1, 2))
+
+    wide = Fraction(across, down) >= Fraction(width, height)
+    whole = (across, side(Fraction(across * height, width))) if wide else (side(Fraction(down * width, height)), down)
+    left, top = (0, 0) if view.fit & 15 == PAD_CORNER else ((whole[0] - across) // 2, (whole[1] - down) // 2)
+    canvas = np.zeros((whole[1], whole[0]), bool)
+    canvas[top : top + down, left : left + across] = True
+    canvas = canvas[::-1] if view.flip & FLIP_X else canvas
+    canvas = np.rot90(canvas[:, ::-1] if view.flip & FLIP_Y else canvas, view.rotation // 90)
+    return view.left - int(canvas.any(0).argmax()), view.top - int(canvas.any(1).argmax()), *canvas.shape[::-1]
+
+
+def resized(
+    pixels: int,
+    planes: list[Array],
+    size: tuple[int, int],
+    meaning: int,
+    view: View,
+    whole: tuple[int, int, int, int],
+    out: tuple[int, int],
+    order: int,
 ) -> Array:
-    """The part of an image, resized to `out` (width, height): planes of Y, U and V each, then as colours."""
+    """The part of an image with its borders, resized to `out` (width, height)."""
+    inner_x, inner_y = (view.left, view.left + view.width - 1), (view.top, view.top + view.height - 1)
+    x, y = Axis(whole[0], whole[2], out[0], 1, inner_x), Axis(whole[1], whole[3], out[1], 1, inner_y)
+    made = colours(pixels, planes, size, meaning, view, (x, y), order)
+    share = (y.coverage(view.filter)[:, None] * x.coverage(view.filter))[..., None]
+    if (share == 1).all():
+        return made
+    return np.where(share == 1, made, np.rint(np.rint(made) * share + (1 - share) * view.fill[: CHANNELS[order]]))
+
+
+def colours(
+    pixels: int,
+    planes: list[Array],
+    size: tuple[int, int],
+    meaning: int,
+    view: View,
+    sides: tuple[Axis, Axis],
+    order: int,
+) -> Array:
+    """The same without the borders: edges go on. Planes of Y, U and V are resized each, and become colours then."""
+    out = sides[0].out, sides[1].out
 
     def axes(share_x: int, share_y: int) -> tuple[Axis, Axis]:
-        return Axis(view.left, view.width, out[0], share_x), Axis(view.top, view.height, out[1], share_y)
+        return replace(sides[0], share=share_x), replace(sides[1], share=share_y)
 
-    same = out == (view.width, view.height)
+    same = all(side.out == side.size for side in sides)
     if pixels not in YUV_FORMATS:
         image = resampled(planes[0], *axes(1, 1), view.filter)
         if pixels == order:
@@ -311,8 +388,8 @@ def colours(
     if order == GRAY:
         return np.clip(bright if meaning == FULL else np.maximum(bright - 16, 0) * 149 / 128, 0, 255)[..., None]
     if same:
-        part = np.s_[view.top : view.top + view.height, view.left : view.left + view.width]
-        cb, cr = (doubled(plane[..., 0], *size, share_y)[part] for plane in (u, v))
+        rows, columns = (np.clip(np.arange(side.origin, side.origin + side.size), *side.pixels) for side in sides[::-1])
+        cb, cr = (doubled(plane[..., 0], *size, share_y)[np.ix_(rows, columns)] for plane in (u, v))
     else:
         cb, cr = (exactly(plane, *axes(2, share_y), view.filter)[..., 0] for plane in (u, v))
     rgb = fixed_rgb_of_yuv(bright, cb, cr, meaning)
@@ -332,7 +409,8 @@ def tensor_bytes(
     """The pixels of a tensor before mean and scale."""
     left, top, across, down = content(view, width, height)
     out = (down, across) if view.rotation % 180 else (across, down)
-    made = turned(colours(pixels, planes, size, meaning, view, out, order), view.rotation, view.flip)
+    part = padded(view, width, height)
+    made = turned(resized(pixels, planes, size, meaning, view, part, out, order), view.rotation, view.flip)
     whole = np.empty((height, width, CHANNELS[order]))
     whole[:] = view.fill[: CHANNELS[order]]
     whole[top : top + down, left : left + across] = made

@@ -50,6 +50,26 @@ def judge(program: Path, emulator: Sequence[str], folder: Path, count: int) -> N
         case.judge(answer)
 
 
+@pytest.mark.parametrize("filter_", [d.NEAREST, d.BILINEAR, d.AREA])
+def test_borders_are_defined_as_if_they_were_in_the_image(filter_: int) -> None:
+    """What the definitions mix is what a resize of a larger image gives."""
+    random = np.random.default_rng(filter_)
+    for i in range(60):
+        width, height = (int(random.integers(1, 30)) for _ in range(2))
+        out = (int(random.integers(1, 30)), int(random.integers(1, 30)))
+        image, fill = random.integers(0, 256, (height, width, 3), np.uint8), (20, 120, 220, 0)
+        fit = (d.PAD, d.PAD_CORNER)[i % 2] + int(random.choice([0, d.DOWN, d.UP]))
+        view = d.View(0, 0, width, height, filter_, int(random.choice([0, 90, 180, 270])), i % 4, fit, fill)
+        left, top, across, down = d.padded(view, out[0], out[1])
+        whole = np.empty((down, across, 3))
+        whole[:] = fill[:3]
+        whole[-top : height - top, -left : width - left] = image
+        size = out[::-1] if view.rotation % 180 else out
+        larger = d.resampled(whole, d.Axis(0, across, size[0]), d.Axis(0, down, size[1]), filter_)
+        made = d.tensor_bytes(d.RGB, [image], (width, height), d.FULL, view, *out, d.RGB)
+        assert np.abs(made - d.turned(larger, view.rotation, view.flip)).max() <= 1
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("count", COUNTS)
 def test_on_this_machine(count: int, tmp_path: Path) -> None:

@@ -124,9 +124,9 @@ def frame_of(width: int, height: int) -> tuple[Array, list[Array]]:
     return np.concatenate([plane.ravel() for plane in planes]), planes
 
 
-def expected_input(planes: list[Array], width: int, height: int) -> Array:
+def expected_input(planes: list[Array], width: int, height: int, fit: int = d.LETTERBOX) -> Array:
     """What the definitions make of it: one step of a byte is 0.0175 in the tensor."""
-    view = d.View(0, 0, width, height, d.BILINEAR, 90, 0, d.LETTERBOX, (7, 7, 7, 0))
+    view = d.View(0, 0, width, height, d.BILINEAR, 90, 0, fit, (7, 7, 7, 0))
     pixels = d.tensor_bytes(d.NV21, planes, (width, height), d.FULL, view, SIZE, SIZE, d.BGR)
     return ((pixels - np.array(MEAN)) * np.array(SCALE)).astype(np.float32)[None]
 
@@ -160,7 +160,8 @@ def run_camera(
 @pytest.mark.parametrize("abi", ABIS)
 @pytest.mark.parametrize("nhwc", [True, False])
 def test_a_frame_becomes_scores_without_allocation(abi: str, nhwc: bool, tmp_path: Path) -> None:
-    report = built(tmp_path, list(dict.fromkeys(["host", abi])), IMAGES, nhwc=nhwc)
+    images = IMAGES if nhwc else {**IMAGES, "fit": "pad"}
+    report = built(tmp_path, list(dict.fromkeys(["host", abi])), images, nhwc=nhwc)
     width, height = 129, 97
     frame, planes = frame_of(width, height)
     done = run_camera(abi, tmp_path, frame, d.NV21, (width, height))
@@ -171,7 +172,7 @@ def test_a_frame_becomes_scores_without_allocation(abi: str, nhwc: bool, tmp_pat
     made = np.frombuffer((tmp_path / "scores").read_bytes(), np.float32)
 
     session = buildtool.load(report)
-    tensor = expected_input(planes, width, height)
+    tensor = expected_input(planes, width, height, d.LETTERBOX if nhwc else d.PAD)
     wanted = session.run({"image": tensor if nhwc else tensor.transpose(0, 3, 1, 2)})["scores"][0]
     np.testing.assert_allclose(made, wanted, atol=0.02 * np.abs(wanted).max())
     if abi == "host":
@@ -265,5 +266,6 @@ def test_an_input_holds_its_formats_filter_and_type(tmp_path: Path) -> None:
     across = {"resize_across", "resize_down"}
     assert rows_of(symbols) == {"yuv_pairs", "yuv_full", "split_pairs", "elements_f32", "split_channels", *across}
     assert "semi_reader" in symbols and "bilinear_filter" in symbols and "f32_writer" in symbols
+    assert "6vision7padding" not in symbols
     for absent in ("planar_reader", "pixel_reader", "yuyv_reader", "area_filter", "nearest_filter", "s8_writer"):
         assert absent not in symbols

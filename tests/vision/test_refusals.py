@@ -121,8 +121,10 @@ def test_the_library_exports_one_function_and_needs_the_system_only(file: Path) 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("fit", "known"), [(2, True), (17, True), (34, True), (3, False), (16, False), (49, False)])
-def test_a_rounding_needs_a_letterbox(file: Path, fit: int, known: bool) -> None:
+@pytest.mark.parametrize(
+    ("fit", "known"), [(2, True), (17, True), (34, True), (36, True), (5, False), (16, False), (49, False)]
+)
+def test_a_rounding_needs_borders(file: Path, fit: int, known: bool) -> None:
     pixels = np.zeros((5, 7, 3), np.uint8)
     source, view = worker.image(RGB, pixels, 7, 5), worker.View(ctypes.sizeof(worker.View))
     view.filter, view.fit = 1, fit

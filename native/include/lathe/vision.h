@@ -78,7 +78,9 @@ enum {
   LATHE_STRETCH = 0,
   LATHE_LETTERBOX = 1,        /* keeps proportions, in the middle; the rest is `fill` */
   LATHE_LETTERBOX_CORNER = 2, /* the same, in the upper left corner */
-  /* Added to a letterbox: a side whose pixels are no integer is rounded down, or up; else to the nearest. */
+  LATHE_PAD = 3,        /* the image gets borders of `fill`, and so the tensor's proportions, before it is resized */
+  LATHE_PAD_CORNER = 4, /* the same: the borders are on the right and below */
+  /* Added to all but LATHE_STRETCH: a side whose pixels are no integer is rounded down, or up; else to the nearest. */
   LATHE_LETTERBOX_DOWN = 16,
   LATHE_LETTERBOX_UP = 32
 };
