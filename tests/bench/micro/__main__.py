@@ -17,7 +17,7 @@ import argparse
 import functools
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -42,16 +42,28 @@ def main() -> int:
     options = parser.parse_args()
     folders = options.models or [ROOT.parent / "shared" / "data" / "mlperf-tiny"]
     files = [file for folder in folders for file in sorted(folder.glob("*.tflite"))]
-    with tempfile.TemporaryDirectory(prefix="bench-micro-") as place:
-        results = list(_networks(files, options.abis, options.tflm, Path(place)))
-        budgets = list(
-            _budgets(files, [abi for abi in ("cortex-m4", "cortex-m55") if abi in options.abis], Path(place))
-        )
-        found = list(_layers([abi for abi in layers.MACHINES if abi in (*options.abis, "cortex-m3")], Path(place)))
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(json.dumps({"results": results, "budgets": budgets, "layers": found}, indent=1) + "\n")
+    small = [abi for abi in ("cortex-m4", "cortex-m55") if abi in options.abis]
+    peers = [abi for abi in layers.MACHINES if abi in (*options.abis, "cortex-m3")]
+    with tempfile.TemporaryDirectory(prefix="bench-micro-") as folder:
+        place = Path(folder)
+        parts = {
+            "results": _networks(files, options.abis, options.tflm, place),
+            "budgets": _budgets(files, small, place),
+            "layers": _layers(peers, place),
+        }
+        _write(options.out, parts)
     print(f"wrote {options.out}")
     return 0
+
+
+def _write(out: Path, parts: Mapping[str, Iterator[dict[str, Any]]]) -> None:
+    """After each result, so that a sitting that is interrupted keeps what it has."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    found: dict[str, list[dict[str, Any]]] = {name: [] for name in parts}
+    for name, results in parts.items():
+        for result in results:
+            found[name].append(result)
+            out.write_text(json.dumps(found, indent=1) + "\n")
 
 
 def _networks(files: list[Path], abis: list[str], engines: Path | None, place: Path) -> Iterator[dict[str, Any]]:
