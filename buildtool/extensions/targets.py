@@ -93,13 +93,20 @@ def words() -> TargetWords:
     sections: dict[str, type[BaseModel]] = {}
     sections_of: dict[str, tuple[str, ...]] = {}
     descriptions: list[DescriptionFormat] = []
+    libraries = {
+        abi
+        for one in everything.extensions
+        if not getattr(one.value, "makes_firmware", False)
+        for abi in one.value.capabilities.abis
+    }
     for one in everything.extensions:
         able = one.value.capabilities
         runtimes.update(dict.fromkeys(able.runtimes))
         for abi, known in able.abis.items():
             abis[abi] = abis.get(abi) or known.title
         if getattr(one.value, "makes_firmware", False):
-            chips.update(dict.fromkeys(able.runtimes, tuple(able.abis)))
+            own_abis = tuple(abi for abi in able.abis if abi not in libraries)
+            chips.update(dict.fromkeys(able.runtimes, own_abis))
         own = dict(getattr(able, "sections", {}))
         sections.update(own)
         sections_of.update(dict.fromkeys(able.runtimes, tuple(own)) if own else {})

@@ -141,8 +141,9 @@ def _how(package: str) -> str:
 
 
 def _needs(abi: str) -> Iterator[Finding]:
+    of_libraries = {each for target in registry.library_targets() for each in target.capabilities.abis}
     for target in registry.all_targets().values():
-        if isinstance(target, FirmwareTarget) and abi in target.capabilities.abis:
+        if isinstance(target, FirmwareTarget) and abi in target.capabilities.abis and abi not in of_libraries:
             yield from _cross_needs(abi, target.capabilities.abis[abi])
             return
     if abi in android.ABIS:

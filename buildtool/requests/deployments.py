@@ -149,7 +149,8 @@ def target_of(deployment: Deployment) -> Target:
     own = dict(deployment.toolchains)
     runtimes = [model.runtime for model in deployment.models]
     pairs = itertools.product(runtimes, ("host" if abi in own else abi for abi in deployment.target_abis))
-    target = one_target(pairs, deployment.where_of("target_abis"))
+    as_firmware = not own and any(model.micro_backend for model in deployment.models)
+    target = one_target(pairs, deployment.where_of("target_abis"), as_firmware)
     _refuse_images(deployment, target)
     if not own or isinstance(target, FirmwareTarget):
         return target

@@ -359,7 +359,7 @@ class Emulation:
     """How a model runs on an emulated board: the emulator starts in a folder with these files."""
 
     image: str  # of SourceTree.images
-    emulator: str
+    emulator: str  # empty: this machine runs the program itself, and nothing is counted
     machine: tuple[str, ...]  # its options
     device: str  # for people
     package: str  # of Debian, with the emulator
@@ -374,6 +374,7 @@ class Emulated:
     outputs: Mapping[str, Array]
     stack_bytes: int  # that the model used
     arena_bytes: int
+    nanoseconds: int | None = None  # of a run, where this machine is the board
 
 
 @runtime_checkable

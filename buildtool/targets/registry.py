@@ -70,11 +70,15 @@ def target_for(runtime: Runtime, abi: str, where: Where = Where()) -> Target:  #
     )
 
 
-def one_target(pairs: Iterable[tuple[Runtime, str]], where: Where) -> Target:
-    """The target of all these runtimes and ABIs. UnsupportedError where they need several."""
+def one_target(pairs: Iterable[tuple[Runtime, str]], where: Where, firmware: bool = False) -> Target:
+    """The target of all these runtimes and ABIs. UnsupportedError where they need several.
+
+    `firmware`: of several, one that makes firmware.
+    """
     pairs = tuple(pairs)
     targets = [target_for(runtime, abi, where) for runtime, abi in pairs]
-    for target in all_targets().values():
+    everything = all_targets().values()
+    for target in sorted(everything, key=lambda each: isinstance(each, FirmwareTarget) != firmware):
         known = target.capabilities
         if all(runtime in known.runtimes and abi in known.abis for runtime, abi in pairs):
             return target

@@ -23,7 +23,7 @@ from buildtool.requests import deployments, runs
 from buildtool.running.compare import Comparison, Variant, compare_outputs, failed_outputs
 from buildtool.running.metrics import Array
 from buildtool.settings import BenchSettings, Options, Progress, RunSettings
-from buildtool.targets.protocol import Emulated, EmulatedTarget, FirmwareProgram, FirmwareTarget
+from buildtool.targets.protocol import Emulated, EmulatedTarget, Emulation, FirmwareProgram, FirmwareTarget
 from buildtool.workflow import firmware
 
 _SEMIHOSTING = ("-semihosting-config", "enable=on,target=native")
@@ -38,7 +38,7 @@ class Board:
     program: FirmwareProgram
     firmware: BuiltFirmware
     model: ModelConfig
-    plugin: Path
+    cache: ObjectCache
     timeout: float
 
     def run(self, inputs: Mapping[str, Array]) -> Ran:
@@ -50,20 +50,31 @@ class Board:
             (folder / "program.elf").write_bytes(image.elf)
             for name, data in about.files.items():
                 (folder / name).write_bytes(data)
-            counting = ("-plugin", f"{self.plugin},out=counts", "-d", "plugin")
-            words = (about.emulator, *about.machine, *_QUIET, *_SEMIHOSTING, *counting, "-kernel", "program.elf")
+            words = self._words(about, folder / "program.elf")
             began = time.perf_counter()
             _execute(words, folder, self.timeout, about.package, self.program.abi)
             seconds = time.perf_counter() - began
             try:
                 found = {name: (folder / name).read_bytes() for name in about.made}
-                marks = [int(line.split()[1]) for line in (folder / "counts").read_text().splitlines()]
+                marks = _marks(folder / "counts") if about.emulator else None
             except (OSError, ValueError, IndexError) as error:
                 raise RunError(f"the program did not finish on the {about.device}: {error}") from error
-        if len(marks) != 2:
+        if marks is not None and len(marks) != 2:
             raise RunError(f"the program passed {len(marks)} marks on the {about.device}, not 2")
         result = self.target.emulated(self.program, self.model.identifier, found)
-        return Ran(result, marks[1] - marks[0] - 1, about.device, seconds)
+        return Ran(result, None if marks is None else marks[1] - marks[0] - 1, about.device, seconds)
+
+    def _words(self, about: Emulation, program: Path) -> tuple[str, ...]:
+        """What starts it in its folder."""
+        if not about.emulator:
+            program.chmod(0o700)
+            return (str(program),)
+        counting = ("-plugin", f"{mark_plugin(self.cache)},out=counts", "-d", "plugin")
+        return (about.emulator, *about.machine, *_QUIET, *_SEMIHOSTING, *counting, "-kernel", program.name)
+
+
+def _marks(file: Path) -> list[int]:
+    return [int(line.split()[1]) for line in file.read_text().splitlines()]
 
 
 @dataclass(frozen=True)
@@ -71,13 +82,14 @@ class Ran:
     """A run on an emulated board."""
 
     result: Emulated
-    instructions: int
+    instructions: int | None  # None where nobody counts
     device: str
     seconds: float  # of this machine
 
     def figures(self) -> dict[str, int]:
+        counted = {"instructions": self.instructions, "nanoseconds": self.result.nanoseconds}
         return {
-            "instructions": self.instructions,
+            **{key: value for key, value in counted.items() if value is not None},
             "stack_bytes": self.result.stack_bytes,
             "arena_bytes": self.result.arena_bytes,
         }
@@ -193,15 +205,15 @@ def boards(
     chosen = replace(deployment, models=deployments.selected(deployment, settings.model))
     cache = ObjectCache(processes=Processes(echo=progress.step), note=progress.note)
     programs, built = firmware.compile_only(chosen, target, options, progress, cache)
-    plugin = mark_plugin(cache)
     for program, made in zip(programs, built, strict=True):
         for model in chosen.models:
-            yield Board(target, program, made, model, plugin, settings.timeout)
+            yield Board(target, program, made, model, cache, settings.timeout)
 
 
 def _report(board: Board, ran: Ran, settings: RunSettings) -> dict[str, Any]:
     """A run in figures; the time is that of this machine. Writes the outputs where the settings say so."""
-    result = RunResult(ran.result.outputs, ran.seconds * 1e3)
+    took = ran.result.nanoseconds
+    result = RunResult(ran.result.outputs, ran.seconds * 1e3 if took is None else took / 1e6)
     outputs = result.summary()
     if settings.output_folder is not None:
         for output in outputs:

@@ -12,14 +12,19 @@ _RISCV = ("-mcmodel=medany", "--specs=picolibc.specs")
 class Board:
     """A machine of qemu: where its program and its memory are."""
 
-    emulator: str  # qemu-system-...
+    emulator: str  # qemu-system-...; empty: this machine, which runs the program itself
     machine: tuple[str, ...]  # its options
     flash: tuple[int, int]  # address, bytes
     ram: tuple[int, int]
 
     @property
     def name(self) -> str:
-        return self.machine[1]
+        return self.machine[1] if self.machine else "this machine"
+
+    @property
+    def device(self) -> str:
+        """For people."""
+        return f"{self.emulator} {self.name}".strip()
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,11 @@ class Processor:
         return self.board
 
     @property
+    def is_host(self) -> bool:
+        """Whether this machine compiles for itself."""
+        return not self.prefix
+
+    @property
     def is_arm(self) -> bool:
         return self.prefix.startswith("arm")
 
@@ -56,6 +66,7 @@ def _virt(bits: int, cpu: str) -> Board:
 
 _M55_BOARD = Board("qemu-system-arm", ("-M", "mps3-an547"), (0x0, 512 << 10), (0x20000000, 512 << 10))
 _M33_BOARD = Board("qemu-system-arm", ("-M", "mps2-an505"), (0x10000000, 4 << 20), (0x38000000, 4 << 20))
+_HERE = Board("", (), (0, 1 << 31), (0, 1 << 31))
 _DSP = ("dsp", "portable")
 _MVE = ("mve", "dsp", "portable")
 _PLAIN = ("portable",)
@@ -107,6 +118,7 @@ PROCESSORS: dict[str, Processor] = {
         _riscv("rv64gc", "rv64imafdc", "lp64d", _virt(64, "rv64")),
         _riscv("rv32imac_zba_zbb", "rv32imac", "ilp32", _virt(32, "rv32,zba=true,zbb=true"), "_zba_zbb"),
         _riscv("rv64gc_zba_zbb", "rv64imafdc", "lp64d", _virt(64, "rv64,zba=true,zbb=true"), "_zba_zbb"),
+        Processor("host", "build machine, as C", (), _PLAIN, _HERE, ""),
         Processor("xtensa-generic", "Xtensa (sources only)", ("-mlongcalls",), _PLAIN, None, "xtensa-esp-elf-"),
     )
 }

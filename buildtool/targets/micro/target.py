@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -35,6 +36,7 @@ from buildtool.targets.protocol import (
 )
 
 _ARM_PACKAGES = ("gcc-arm-none-eabi", "libnewlib-arm-none-eabi")
+_HOST_PACKAGES = ("gcc", "libc6-dev")
 _RISCV_PACKAGES = ("gcc-riscv64-unknown-elf", "picolibc-riscv64-unknown-elf")
 
 
@@ -108,6 +110,7 @@ class MicroTarget:
             for source in library.models
             if source.settings.get("backend", "portable") != "portable"
         )
+        notes += tuple(_as_c(source.name) for source in library.models if processor.is_host)
         notes += tuple(_in_single(source.name, processor) for source in library.models if source.half_arithmetic)
         notes += tuple(_price(each) for each in planned if each.network.banding.origins)
         notes += tuple(_own_code(each.network.name, each.code) for each in planned if each.code and each.own)
@@ -167,10 +170,10 @@ class MicroTarget:
             f"{name}_emulated",
             processor.board.emulator,
             processor.board.machine,
-            f"{processor.board.emulator} {processor.board.name}",
+            processor.board.device,
             emulated.PACKAGES[processor.board.emulator],
             {"input.bin": data},
-            ("output.bin",),
+            ("output.bin", "time.bin") if processor.is_host else ("output.bin",),
         )
 
     def emulated(self, program: FirmwareProgram, name: str, made: Mapping[str, bytes]) -> Emulated:
@@ -182,7 +185,8 @@ class MicroTarget:
             part = np.frombuffer(data[start : start + tensor.bytes], tensor.dtype)
             outputs[tensor.name] = part.reshape(tensor.shape)
             start += tensor.bytes
-        return Emulated(outputs, int.from_bytes(data[:4], "little"), planned.plan.size)
+        took = int.from_bytes(made["time.bin"], sys.byteorder) if "time.bin" in made else None
+        return Emulated(outputs, int.from_bytes(data[:4], sys.byteorder), planned.plan.size, took)
 
 
 def _in_single(model_: str, processor: Processor) -> Problem:
@@ -191,6 +195,15 @@ def _in_single(model_: str, processor: Processor) -> Problem:
         Where(model=model_),
         rule="kernels of microcontrollers have no half precision: `data_type: fp16_fp16` has no effect",
         remedy="bf16_fp32 stores the constants in 16 bits",
+    )
+
+
+def _as_c(model_: str) -> Problem:
+    return Problem(
+        "host: the C for microcontrollers, compiled for this machine",
+        Where(model=model_),
+        rule="`host` means it where a microcontroller is built for, too, or a model has the mapping `micro`",
+        remedy="for a CPU library, remove both",
     )
 
 
@@ -224,7 +237,7 @@ def _own_code(name: str, choice: flash.Choice) -> Problem:
 def _compiler(processor: Processor) -> CrossCompiler:
     if processor.board is None:
         return CrossCompiler("", (), (), processor.title)
-    packages = _ARM_PACKAGES if processor.is_arm else _RISCV_PACKAGES
+    packages = _HOST_PACKAGES if processor.is_host else _ARM_PACKAGES if processor.is_arm else _RISCV_PACKAGES
     return CrossCompiler(processor.prefix, packages, processor.flags, processor.title)
 
 

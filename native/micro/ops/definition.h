@@ -3,7 +3,10 @@
 #define LATHE_MICRO_OPS_DEFINITION_H_
 
 #include <math.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#include "procedures.h"
 
 /* Definitions ask of all types what only some can be: below 0, for example. */
 #pragma GCC diagnostic ignored "-Wtype-limits"
@@ -14,6 +17,22 @@ static inline float lm_widened(uint16_t stored) {
     uint32_t bits;
     float number;
   } found = {(uint32_t)stored << 16};
+  return found.number;
+}
+
+/* The bits of a number, and the number of bits. */
+static inline int32_t lm_bits_of(float number) {
+  union {
+    float number;
+    int32_t bits;
+  } found = {number};
+  return found.bits;
+}
+static inline float lm_of_bits(uint32_t bits) {
+  union {
+    uint32_t bits;
+    float number;
+  } found = {bits};
   return found.number;
 }
 

@@ -56,7 +56,8 @@ def run(network: Network, abi: str, folder: Path, inputs: Mapping[str, Array]) -
     program = MicroProgram("micro", abi, LibrarySource("m", "m", ()), (), (), (planned,))
     about = TARGET.emulation(program, network.name, inputs)
     output, instructions = execute(sources, abi, folder, about.files)
-    return Run(TARGET.emulated(program, network.name, {"output.bin": output}), instructions)
+    made = {name: (folder / name).read_bytes() for name in about.made}
+    return Run(TARGET.emulated(program, network.name, {**made, "output.bin": output}), instructions)
 
 
 def execute(
@@ -79,6 +80,9 @@ def execute(
     subprocess.run([compiler, *warnings, *compiling, "-c", *own], cwd=folder, check=True)
     objects = [f"{Path(each).stem}.o" for each in own]
     subprocess.run([compiler, *compiling, *objects, *linking, "-o", "program.elf"], cwd=folder, check=True)
+    if processor.is_host:
+        subprocess.run([folder / "program.elf"], cwd=folder, check=True, timeout=120)
+        return (folder / "output.bin").read_bytes(), 0
     plugin = mark_plugin(ObjectCache())
     board = processor.emulated
     words = [board.emulator, *board.machine, *_SEMIHOSTING, "-plugin", f"{plugin},out=counts", "-kernel", "program.elf"]

@@ -34,5 +34,5 @@ def test_outputs_are_equal(make: object, abi: str, tmp_path: Path) -> None:
     ran = boards.run(network, abi, tmp_path, inputs)
     for name, expected in reference.evaluate(network, inputs).items():
         assert np.array_equal(ran.result.outputs[name], expected), name
-    assert ran.instructions > network.macs // 16
+    assert ran.instructions > network.macs // 16 or abi == "host"  # where nothing is counted
     assert 0 < ran.result.stack_bytes <= _MOST_STACK

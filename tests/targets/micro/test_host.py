@@ -10,13 +10,14 @@ import pytest
 
 from buildtool import resources
 from buildtool.errors import UnsupportedError
-from buildtool.settings import Options, Overrides, RunSettings
+from buildtool.requests import deployments
+from buildtool.settings import BenchSettings, Options, Overrides, RunSettings
 from buildtool.targets.micro import reference
 from buildtool.targets.micro.emitting import emulated, files, model
 from buildtool.targets.micro.network import Network
 from buildtool.targets.micro.planning import plan
 from buildtool.targets.micro.processors import PROCESSORS
-from buildtool.workflow import building, running
+from buildtool.workflow import benchmarking, building, running
 from tests.targets.micro.boards import WARNINGS
 from tests.targets.micro.quantised_models import images, inputs_of, network_of, rearranged, wide
 
@@ -74,3 +75,37 @@ def test_xtensa_gets_sources_that_any_compiler_takes(tmp_path: Path) -> None:
     assert (folder / "m" / "build" / "libm.a").is_file()
     with pytest.raises(UnsupportedError, match="nothing is executed for xtensa-generic"):
         running.run(tmp_path / "m.yml", Overrides(), Options(output=tmp_path / "build"), RunSettings())
+
+
+def _deployment(folder: Path, abis: str, more: str = "") -> Path:
+    (folder / "m.tflite").write_bytes(images(8))
+    network = network_of(images(8), folder)
+    (output,) = network.outputs
+    shape = ",".join(str(size) for size in output.shape)
+    about = 'input_tensors: [t0]\n    input_shapes: ["1,17,13,3"]\n    input_data_types: [int8]\n'
+    about += f'    output_tensors: [{output.name}]\n    output_shapes: ["{shape}"]\n    output_data_types: [int8]\n'
+    head = f"library_name: m\ntarget_abis: [{abis}]\nmodels:\n  m:\n    platform: tflite\n"
+    text = f"{head}    model_file_path: m.tflite\n    {about}    runtime: cpu\n{more}"
+    (folder / "m.yml").write_text(text)
+    return folder / "m.yml"
+
+
+@pytest.mark.parametrize(("abis", "more"), [("host, xtensa-generic", ""), ("host", "    micro: {backend: cmsis}\n")])
+def test_host_is_c_beside_a_microcontroller_and_with_the_mapping(abis: str, more: str, tmp_path: Path) -> None:
+    file = _deployment(tmp_path, abis, more)
+    report = building.build(file, Overrides(), Options(output=tmp_path / "build"))
+    folder = report.folder / "lib" / "host"
+    assert (folder / "libm.a").is_file() and (folder / "m" / "src" / "m.c").is_file()
+    assert "CC := gcc" in (folder / "m" / "Makefile").read_text()
+    if not more:
+        return
+    options = Options(output=tmp_path / "build")
+    validated = running.validate(file, Overrides(), options, RunSettings())
+    assert validated.passed and validated.as_json()["results"]
+    (counted,) = benchmarking.bench(file, Overrides(), options, RunSettings(), BenchSettings()).emulated
+    assert counted["nanoseconds"] > 0 and counted["code_bytes"] > 0 and "instructions" not in counted
+
+
+def test_host_alone_is_a_cpu_library(tmp_path: Path) -> None:
+    loaded = deployments.load_deployment(_deployment(tmp_path, "host"))
+    assert deployments.target_of(loaded).name == "cpu"

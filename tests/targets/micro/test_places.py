@@ -19,8 +19,14 @@ _INPUTS = {
     "g": (_LONG, [5, 2]),
     "image": (_FLOAT, [1, 2, 6, 5]),
     "grid": (_FLOAT, [1, 4, 3, 2]),
+    "regions": (_FLOAT, [3, 4]),
+    "matrices": (_FLOAT, [2, 3, 3]),
 }
-_OUTPUTS = {"values": _FLOAT, "places": _LONG, "gathered": _FLOAT, "scattered": _FLOAT, "sampled": _FLOAT}
+_OUTPUTS = {
+    "values": _FLOAT,
+    "places": _LONG,
+    **dict.fromkeys(("gathered", "scattered", "sampled", "aligned", "largest", "pooled", "determinants"), _FLOAT),
+}
 
 
 def _model() -> bytes:
@@ -29,8 +35,18 @@ def _model() -> bytes:
         helper.make_node("GatherND", ["x", "g"], ["gathered"]),
         helper.make_node("ScatterND", ["x", "s", "u"], ["scattered"]),
         helper.make_node("GridSample", ["image", "grid"], ["sampled"]),
+        helper.make_node("RoiAlign", ["image", "regions", "zeros"], ["aligned"], output_height=2, output_width=3),
+        helper.make_node("RoiAlign", ["image", "regions", "zeros"], ["largest"], mode="max", sampling_ratio=2),
+        helper.make_node("Concat", ["numbers", "regions"], ["numbered"], axis=1),
+        helper.make_node("MaxRoiPool", ["image", "numbered"], ["pooled"], pooled_shape=[2, 2]),
+        helper.make_node("Det", ["matrices"], ["determinants"]),
     ]
-    constants: dict[str, Array] = {"k": np.array([5], np.int64), "u": np.arange(4, dtype=np.float32)}
+    constants: dict[str, Array] = {
+        "k": np.array([5], np.int64),
+        "u": np.arange(4, dtype=np.float32),
+        "zeros": np.zeros(3, np.int64),
+        "numbers": np.zeros((3, 1), np.float32),
+    }
     graph = helper.make_graph(
         nodes,
         "m",
@@ -51,6 +67,8 @@ def _inputs() -> dict[str, Array]:
         "g": random.integers(0, 3, (5, 2)),
         "image": random.normal(size=(1, 2, 6, 5)).astype(np.float32),
         "grid": random.uniform(-1.2, 1.2, (1, 4, 3, 2)).astype(np.float32),
+        "regions": np.array([[0, 0, 4, 5], [1.2, 0.4, 3.1, 4.3], [2, 1, 2.5, 9]], np.float32),
+        "matrices": random.normal(size=(2, 3, 3)).astype(np.float32),
     }
 
 

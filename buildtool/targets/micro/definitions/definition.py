@@ -16,20 +16,26 @@ from buildtool.ops._integer_conv import IntegerConvOperator
 from buildtool.ops._pool import PoolOperator
 from buildtool.ops._recurrent import RecurrentOperator
 from buildtool.ops.avg_pool2d import AvgPool2d
+from buildtool.ops.bitcast import Bitcast
 from buildtool.ops.conv2d import Conv2d
+from buildtool.ops.deform_conv2d import DeformConv2d
+from buildtool.ops.det import Det
 from buildtool.ops.dwconv2d import DwConv2d
 from buildtool.ops.gather import Gather
 from buildtool.ops.gather_elements import GatherElements
 from buildtool.ops.gather_nd import GatherNd
 from buildtool.ops.hardmax import Hardmax
+from buildtool.ops.inverse import Inverse
 from buildtool.ops.max_pool2d import MaxPool2d
+from buildtool.ops.max_roi_pool import MaxRoiPool
 from buildtool.ops.resample import Resample
 from buildtool.ops.reverse_sequence import ReverseSequence
+from buildtool.ops.roi_align import RoiAlign
 from buildtool.ops.scatter_elements import ScatterElements
 from buildtool.ops.scatter_nd import ScatterNd
 from buildtool.ops.tensor_scatter import TensorScatter
 from buildtool.ops.topk import Topk
-from buildtool.targets.micro.definitions import by_places
+from buildtool.targets.micro.definitions import by_places, by_procedures
 from buildtool.targets.micro.definitions import expressions as ex
 from buildtool.targets.micro.definitions.loops import Function, function
 from buildtool.targets.micro.definitions.tracing import (
@@ -103,6 +109,18 @@ def _defined(op: Operator, inputs: Sequence[Traced]) -> Sequence[Any]:
             return (by_places.tensor_scatter(op, *inputs),)
         case Resample():
             return (by_places.resample(op, *inputs),)
+        case Det():
+            return (by_procedures.determinants(*inputs),)
+        case Inverse():
+            return (by_procedures.inverses(*inputs),)
+        case RoiAlign():
+            return (by_procedures.roi_align(op, *inputs),)
+        case MaxRoiPool():
+            return (by_procedures.max_roi_pool(op, *inputs),)
+        case DeformConv2d():
+            return (by_procedures.deform_conv2d(op, *inputs),)
+        case Bitcast():
+            return (by_procedures.bitcast(op, *inputs),)
         case _:
             untyped: Any = op
             found: Sequence[Any] = untyped.reference(*inputs)

@@ -161,6 +161,20 @@ class Walk(Expr):
         return self.sequence, *self.first
 
 
+@dataclass(frozen=True, eq=False)
+class Called(Expr):
+    """What a procedure of C makes of whole arrays: procedure(operands, result, work, about)."""
+
+    procedure: str
+    operands: tuple[Expr | None, ...]  # None: a null pointer
+    about: str  # its last arguments
+    scratch: int  # numbers of double precision in work; none: there is no such argument
+
+    @property
+    def reads(self) -> tuple[Expr, ...]:
+        return tuple(each for each in self.operands if each is not None)
+
+
 def walk(root: Expr) -> Iterator[Expr]:
     """All expressions once, those that are read before those that read them."""
     seen: set[int] = set()

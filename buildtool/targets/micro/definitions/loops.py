@@ -25,12 +25,13 @@ C_TYPES = {
     **{f"{word}int{bits}": f"{word}int{bits}_t" for word in ("", "u") for bits in (8, 16, 32, 64)},
 }
 del C_TYPES["uint64"]
-_BYTES = {"float": 4} | {f"{word}int{bits}_t": bits // 8 for word in ("", "u") for bits in (8, 16, 32, 64)}
+_BYTES = {"float": 4, "double": 8} | {f"{word}int{bits}_t": bits // 8 for word in ("", "u") for bits in (8, 16, 32, 64)}
 _MOST_TEXT = 200_000  # characters of a function
 _MOST_EXPRESSIONS = 2000
 _TOO_LONG = "its C would be too long"
 HALVED = 16  # elements from which constants that are exact in bf16 are stored so
 _INITIAL = {"sum": "0", "prod": "1"}
+_WHOLE = (ex.Reduced, ex.Scanned, ex.Written, ex.Walk, ex.Called)  # what is not computed element by element
 Env = tuple[str, ...]
 
 
@@ -111,7 +112,7 @@ class _Writer:
         everything = list(_everything(root))
         if len(everything) > _MOST_EXPRESSIONS:
             raise UntraceableError(_TOO_LONG)
-        self._keep = any(isinstance(each, (ex.Reduced, ex.Scanned, ex.Written, ex.Walk)) for each in everything)
+        self._keep = any(isinstance(each, _WHOLE) for each in everything)
         flat = self._is_flat(root)
         self._materialised(root, "y")
         buffers, work = self._placed()
@@ -124,7 +125,7 @@ class _Writer:
         arguments += [f"{c_type(root)}* y"] + (["int8_t* work"] if work else [])
         lines = [f"static void @({', '.join(arguments)}) {{", *_indented(body), "}"]
         kinds = [c_type(each) for each in everything]
-        wide = any(_BYTES[kind] == 8 for kind in kinds)
+        wide = any(_BYTES[kind] == 8 for kind in kinds) or any(isinstance(each, ex.Called) for each in everything)
         numbers = tuple(int(name[1:]) for name in used)
         return Function("\n".join(lines), tuple(self._arrays), numbers, work, flat and not work, wide)
 
@@ -164,6 +165,9 @@ class _Writer:
                 return replace(expr, base=new[id(expr.base)], value=new[id(expr.value)])
             case ex.Taken():
                 return replace(expr, source=new[id(expr.source)], places=new[id(expr.places)])
+            case ex.Called():
+                given = tuple(each if each is None else new[id(each)] for each in expr.operands)
+                return replace(expr, operands=given)
             case ex.Walk():
                 first = tuple(new[id(each)] for each in expr.first)
                 following = tuple(made(each) for each in expr.following)
@@ -240,6 +244,8 @@ class _Writer:
             name = self._scanned(expr, target or self._buffer(expr))
         elif isinstance(expr, ex.Walk):
             name = self._walked(expr, target or self._buffer(expr))
+        elif isinstance(expr, ex.Called):
+            name = self._called(expr, target or self._buffer(expr))
         else:
             name = target or self._buffer(expr)
             self._nest(expr, name)
@@ -301,6 +307,24 @@ class _Writer:
         scope.lines.append(f"{name}[{_linear((*env, index), expr.shape)}] = {total};")
         lines = [f"{kind} {total} = {_INITIAL[expr.kind]};", _text(inner, scope.lines)]
         self._statements.append(_text(opened, lines))
+        return name
+
+    def _called(self, expr: ex.Called, name: str) -> str:
+        arguments = ["NULL" if each is None else self._widened(each) for each in expr.operands]
+        arguments.append(name)
+        if expr.scratch:
+            work = self._fresh("b")
+            self._sizes[work] = ("double", expr.scratch)
+            arguments.append(work)
+        self._statements.append(f"{expr.procedure}({', '.join(arguments)}, {expr.about});")
+        return name
+
+    def _widened(self, expr: Expr) -> str:
+        """An array with all elements in their own type."""
+        name = self._address(expr)
+        if name in self._halves:
+            name = self._buffer(expr)
+            self._nest(expr, name)
         return name
 
     def _walked(self, expr: ex.Walk, name: str) -> str:

@@ -17,6 +17,7 @@ PACKAGES = {
     "qemu-system-arm": "qemu-system-arm",
     "qemu-system-riscv32": "qemu-system-misc",
     "qemu-system-riscv64": "qemu-system-misc",
+    "": "",
 }
 OPTIMISATION = ("-std=gnu99", "-O3", "-ffunction-sections", "-fdata-sections")
 
@@ -66,7 +67,8 @@ def _filled(name: str, found: Sequence[Border]) -> list[str]:
 def image(name: str, sources: Sequence[str], include: Sequence[str], processor: Processor) -> Image:
     """The program of a model; `sources`: of the model, its kernels and its harness."""
     startup = "startup_arm.c" if processor.is_arm else "startup_riscv.c"
-    own = tuple(f"{FOLDER}/{each}" for each in ("main.c", "semihosting.c", startup))
+    names = ("main_host.c",) if processor.is_host else ("main.c", "semihosting.c", startup)
+    own = tuple(f"{FOLDER}/{each}" for each in names)
     return Image(f"{name}_emulated", (*sources, *own), compile_flags(include, processor), link_flags(processor))
 
 
@@ -76,6 +78,8 @@ def compile_flags(include: Sequence[str], processor: Processor) -> tuple[str, ..
 
 
 def link_flags(processor: Processor) -> tuple[str, ...]:
+    if processor.is_host:
+        return ("-Wl,--gc-sections", "-lm")
     board = processor.emulated
     places = {"lm_flash": board.flash[0], "lm_ram": board.ram[0]}
     sizes = {"lm_flash_bytes": board.flash[1], "lm_ram_bytes": board.ram[1]}

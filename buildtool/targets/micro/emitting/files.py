@@ -10,6 +10,7 @@ from buildtool.targets.micro.network import Defined, Network
 from buildtool.targets.micro.processors import Processor
 
 DEFINITION = "definition"  # the header of functions that are made of definitions
+PROCEDURES = "procedures"  # which that includes
 HEADERS = ("fixed_point", "patch", "depthwise_rows", "dot", "pool_window")
 
 
@@ -17,7 +18,7 @@ def kernels(networks: Sequence[Network], processor: Processor) -> dict[str, byte
     """By file name: the kernels that networks call, the best of each for the processor, and their headers."""
     wanted = calls.kernels([layer for network in networks for layer in network.layers], processor.sets[0])
     defined = any(isinstance(layer, Defined) for network in networks for layer in network.layers)
-    return of_names(wanted, processor, (DEFINITION,) if defined else ())
+    return of_names(wanted, processor, (DEFINITION, PROCEDURES) if defined else ())
 
 
 def of_names(wanted: Sequence[str], processor: Processor, more: Sequence[str] = ()) -> dict[str, bytes]:
