@@ -146,6 +146,10 @@ void lm_dense_s8(const int8_t* x, int8_t* y, const lm_dense* layer);
 /* The same with weights of 4 bits, two a byte, rows filled up to bytes. `scratch`: two patches, and 16 bytes. */
 void lm_conv_s4(const int8_t* x, int8_t* y, void* scratch, const lm_conv* layer);
 void lm_dense_s4(const int8_t* x, int8_t* y, const lm_dense* layer);
+/* `count` weights for the kernel that is called with them. */
+typedef void lm_depthwise_kernel(const int8_t* x, int8_t* y, void* scratch, const lm_conv* layer);
+void lm_depthwise_s4(const int8_t* x, int8_t* y, void* scratch, const lm_conv* layer, uint32_t count,
+                     lm_depthwise_kernel* kernel);
 void lm_max_pool_s8(const int8_t* x, int8_t* y, const lm_pool* layer);
 void lm_average_pool_s8(const int8_t* x, int8_t* y, const lm_pool* layer);
 void lm_mean_s8(const int8_t* x, int8_t* y, const lm_mean* layer);

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from buildtool.targets.micro.emitting.calls import kernel_of
-from buildtool.targets.micro.network import Conv, Defined, Depthwise, Layer, Network
+from buildtool.targets.micro.network import Conv, Defined, Depthwise, DepthwiseNibbles, Layer, Network
 from buildtool.targets.micro.processors import PROCESSORS, Processor
 
 #: Kernels that layers may have for themselves.
@@ -87,7 +87,7 @@ def _by_kernel(layers: Iterable[Layer], processor: Processor) -> list[list[Layer
 def _may_own(network: Network, layer: Layer, processor: Processor) -> bool:
     """The bands of a layer share its constants: they share code."""
     banding = network.banding
-    plain = layer not in banding.origins and layer not in banding.twins
+    plain = layer not in banding.origins and layer not in banding.twins and not isinstance(layer, DepthwiseNibbles)
     kernel = "" if isinstance(layer, Defined) else kernel_of(layer, processor.sets[0])
     return plain and kernel in OWN and _saved(layer, processor) > 0
 

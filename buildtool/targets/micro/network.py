@@ -98,6 +98,15 @@ class Depthwise(Conv):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class DepthwiseNibbles(Depthwise):
+    """The same with weights of 4 bits."""
+
+    @property
+    def kind(self) -> str:
+        return "depthwise"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Dense(Layer):
     """A product with a matrix. `weights`: [O, I]."""
 

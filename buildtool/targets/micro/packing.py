@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from buildtool.targets.micro.network import (
     Dense,
     DenseNibbles,
     Depthwise,
+    DepthwiseNibbles,
     Layer,
     Lstm,
 )
@@ -39,12 +40,21 @@ class Packed:
 
 def packed(layer: Conv | Dense, kernel_set: str) -> Packed:
     """With the zero point of the input in the biases."""
+    if isinstance(layer, DepthwiseNibbles):
+        found = _packed(layer, kernel_set)
+        return replace(found, weights=_nibbles(found.weights.reshape(1, -1)).ravel())
+    return _packed(layer, kernel_set)
+
+
+def _packed(layer: Conv | Dense, kernel_set: str) -> Packed:
     if isinstance(layer, Depthwise) and vector_channels(layer, kernel_set):
         return _depthwise_mve(layer, bias_of(layer))
     if isinstance(layer, Depthwise):
         weights = layer.weights
-    elif isinstance(layer, ConvNibbles | DenseNibbles):
-        weights = _nibbles(layer.weights)
+    elif isinstance(layer, ConvNibbles):
+        weights = _CONV_NIBBLES[kernel_set](layer.weights)
+    elif isinstance(layer, DenseNibbles):
+        weights = _DENSE_NIBBLES[kernel_set](layer.weights)
     elif isinstance(layer, Dense):
         weights = _DENSE[kernel_set](layer.weights)
     else:
@@ -60,7 +70,7 @@ def packed(layer: Conv | Dense, kernel_set: str) -> Packed:
 def _shifts(layer: Conv | Dense, kernel_set: str) -> NDArray[np.int8]:
     """Kernels of the DSP extension double sums before they multiply. Where one could overflow, the shift says so."""
     shifts = np.asarray(layer.shifts, np.int64)
-    if kernel_set == "dsp" and isinstance(layer, Conv) and not isinstance(layer, ConvNibbles):
+    if kernel_set == "dsp" and isinstance(layer, Conv):
         weights = np.abs(layer.weights.reshape(len(layer.weights), -1).astype(np.int64)).sum(axis=1)
         most = np.abs(layer.bias.astype(np.int64)) + 255 * weights
         shifts = shifts + np.where(most << np.maximum(shifts, 0) >= 1 << 30, _WIDE, 0)
@@ -98,12 +108,18 @@ def scratch(layer: Layer, kernel_set: str) -> int:
         return layer.function.work
     if isinstance(layer, Lstm):
         return 3 * layer.output.shape[2]
+    if isinstance(layer, DepthwiseNibbles):
+        return rounded(_packed(layer, kernel_set).weights.size, 8) + _plain_scratch(layer, kernel_set)
+    return _plain_scratch(layer, kernel_set)
+
+
+def _plain_scratch(layer: Layer, kernel_set: str) -> int:
     if isinstance(layer, Depthwise) and vector_channels(layer, kernel_set):
         taps = layer.window.kernel[0] * layer.window.kernel[1]
         return 8 * rounded(taps, 2) + rounded(layer.inputs[0].shape[3], 16)
     if isinstance(layer, Depthwise):
         return _plane(layer, 2 if kernel_set == "dsp" else 1)
-    if isinstance(layer, ConvNibbles):
+    if isinstance(layer, ConvNibbles) and kernel_set == "portable":
         return 2 * int(layer.weights[0].size) + 16
     if isinstance(layer, Conv):
         depth = int(layer.weights[0].size)
@@ -146,6 +162,37 @@ def _nibbles(weights: Bytes) -> Bytes:
     pairs = _padded(rows, (len(rows), rounded(rows.shape[1], 2))).reshape(len(rows), -1, 2)
     found: Bytes = ((pairs[..., 0] & 15) | (pairs[..., 1] << 4)).astype(np.int8)
     return found
+
+
+def _joined(first: NDArray[Any], second: NDArray[Any]) -> Bytes:
+    """The first in the lower halves of bytes."""
+    found: Bytes = ((first & 15) | (second << 4)).astype(np.int8)
+    return found
+
+
+def _conv_nibbles_dsp(weights: Bytes) -> Bytes:
+    """Words of the kernel for bytes, two in one: [O/2, K/4, 4]."""
+    words = _conv_dsp(weights).reshape(-1, 2, 4)
+    return _joined(words[:, 0], words[:, 1])
+
+
+def _dense_nibbles_dsp(weights: Bytes) -> Bytes:
+    """Of four outputs a word each in turns, of eight weights: [O/4, K/8, output, 4]."""
+    made, deep = rounded(weights.shape[0], 4), rounded(weights.shape[1], 8)
+    words = _padded(weights, (made, deep)).reshape(made // 4, 4, -1, 2, 4).transpose(0, 2, 1, 3, 4)
+    return _joined(words[..., 0, :], words[..., 1, :])
+
+
+def _nibbles_mve(weights: Bytes) -> Bytes:
+    """Of two channels sixteen weights each in sixteen bytes: [O/2, K/16, 16]."""
+    words = _conv_mve(weights)
+    return _joined(words[:, :, 0], words[:, :, 1])
+
+
+def _dense_nibbles_mve(weights: Bytes) -> Bytes:
+    """The same, of four outputs in turns: [O/4, K/16, 2, 16]."""
+    words = _dense_mve(weights)
+    return _joined(words[:, :, 0::2], words[:, :, 1::2])
 
 
 def _conv_dsp(weights: Bytes) -> Bytes:
@@ -206,3 +253,5 @@ def _depthwise_mve(layer: Depthwise, bias: NDArray[np.int64]) -> Packed:
 
 _CONV = {"portable": _plain, "dsp": _conv_dsp, "mve": _conv_mve}
 _DENSE = {"portable": _plain, "dsp": _dense_dsp, "mve": _dense_mve}
+_CONV_NIBBLES = {"portable": _nibbles, "dsp": _conv_nibbles_dsp, "mve": _nibbles_mve}
+_DENSE_NIBBLES = {"portable": _nibbles, "dsp": _dense_nibbles_dsp, "mve": _dense_nibbles_mve}

@@ -152,7 +152,7 @@ def overlap(layer: Layer, source: Tensor, kernel_set: str) -> Overlap | None:
     if isinstance(layer, nets.Depthwise):
         return Overlap(0, exact=True) if layer.multiplicity == 1 else None
     if isinstance(layer, nets.ConvNibbles):
-        return Overlap(_lag(layer, _PLACES["portable"], reads_late=False))
+        return Overlap(_lag(layer, _PLACES[kernel_set], reads_late=False))
     if isinstance(layer, nets.Conv):
         direct = kernel_set == "mve" and layer.window == nets.Window((1, 1), (1, 1), (0, 0), layer.window.dilations)
         return Overlap(_lag(layer, _PLACES[kernel_set], reads_late=direct))

@@ -215,6 +215,7 @@ def _defined(layer: nets.Defined, *arrays: Array) -> Array:
 _KERNELS: Mapping[type[Layer], Callable[..., Array]] = {
     nets.Conv: _conv,
     nets.ConvNibbles: _conv,
+    nets.DepthwiseNibbles: _depthwise,
     nets.Depthwise: _depthwise,
     nets.Dense: _dense,
     nets.DenseNibbles: _dense,

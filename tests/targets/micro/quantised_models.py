@@ -227,10 +227,21 @@ def nibbles(seed: int) -> bytes:
     model = Model(seed)
     x = model.conv(model.input(1, 9, 7, 3), 9, (3, 3), 2)
     x = model.conv(x, 8, (1, 1), activation=NONE)
+    x = model.depthwise(x, (3, 3), 1)
     x = model.conv(x, 5, (2, 3), 1, VALID)
     y = model.dense(model.reshape(x, 1, 40), 7)
     model.in_nibbles()
     return model.file(y, x)
+
+
+def nibbles_by_channels(seed: int) -> bytes:
+    """Depthwise weights of 4 bits for kernels that compute several channels of a place at a time, and for others."""
+    model = Model(seed)
+    x = model.depthwise(model.input(1, 7, 6, 26), (3, 3), 2, activation=NONE)
+    x = model.conv(x, 6, (1, 1))
+    x = model.depthwise(x, (2, 3), 1, VALID, NONE, times=3)
+    model.in_nibbles()
+    return model.file(x)
 
 
 def rearranged(seed: int) -> bytes:

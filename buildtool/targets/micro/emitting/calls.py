@@ -99,6 +99,16 @@ def _conv(layer: nets.Conv, context: _Context) -> Call:
     )
 
 
+def _depthwise_nibbles(layer: nets.DepthwiseNibbles, context: _Context) -> Call:
+    """The kernel of bytes, behind what unpacks its weights."""
+    found = _conv(layer, context)
+    kernel = kernel_of(layer, context.kernel_set)
+    x, y = context.ends(layer)
+    count = 2 * packed(layer, context.kernel_set).weights.size
+    line = f"lm_depthwise_s4({x}, {y}, {context.places.work(layer)}, &{context.name}, {count}, lm_{kernel});"
+    return Call(found.kernels, found.arrays, found.structures, [line])
+
+
 def _dense(layer: nets.Dense, context: _Context) -> Call:
     made, deep = layer.weights.shape
     body = f"{context.constants}_weights, {_scaling(layer, context)}, {layer.rows}, {deep}, {made}, {_bounds(layer)}"
@@ -386,6 +396,7 @@ _CALLS: dict[type[Layer], Callable[[Any, _Context], Call]] = {
     nets.Conv: _conv,
     nets.ConvNibbles: _conv,
     nets.Depthwise: _conv,
+    nets.DepthwiseNibbles: _depthwise_nibbles,
     nets.Dense: _dense,
     nets.DenseNibbles: _dense,
     nets.MaxPool: _pool,
@@ -421,6 +432,7 @@ FILES: dict[type[Layer], str] = {
     nets.Conv: "conv_s8",
     nets.ConvNibbles: "nibbles_s8",
     nets.Depthwise: "depthwise_s8",
+    nets.DepthwiseNibbles: "depthwise_s8",
     nets.Dense: "dense_s8",
     nets.DenseNibbles: "nibbles_s8",
     nets.MaxPool: "pools_s8",
@@ -455,4 +467,5 @@ FILES: dict[type[Layer], str] = {
 def kernels(layers: Sequence[Layer], kernel_set: str) -> tuple[str, ...]:
     """The files of kernels that layers need."""
     called = [layer for layer in layers if not isinstance(layer, nets.Defined)]
-    return tuple(dict.fromkeys(sorted(kernel_of(layer, kernel_set) for layer in called)))
+    few = ["nibbles_depthwise_s8"] if any(isinstance(layer, nets.DepthwiseNibbles) for layer in called) else []
+    return tuple(dict.fromkeys(sorted([*few, *(kernel_of(layer, kernel_set) for layer in called)])))

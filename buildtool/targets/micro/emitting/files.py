@@ -11,7 +11,7 @@ from buildtool.targets.micro.processors import Processor
 
 DEFINITION = "definition"  # the header of functions that are made of definitions
 PROCEDURES = "procedures"  # which that includes
-HEADERS = ("fixed_point", "patch", "depthwise_rows", "dot", "pool_window")
+HEADERS = ("fixed_point", "patch", "depthwise_rows", "dot", "pool_window", "places")
 
 
 def kernels(networks: Sequence[Network], processor: Processor) -> dict[str, bytes]:

@@ -11,7 +11,16 @@ from buildtool.ir.operator import Array
 from buildtool.ops.qlinear_conv import QlinearConv
 from buildtool.targets.micro.fixed_point import multiplier_of
 from buildtool.targets.micro.lowering.state import Lowering, NoLayerError, constant, scale_of, shape_of
-from buildtool.targets.micro.network import Conv, ConvNibbles, Dense, DenseNibbles, Depthwise, Tensor, Window
+from buildtool.targets.micro.network import (
+    Conv,
+    ConvNibbles,
+    Dense,
+    DenseNibbles,
+    Depthwise,
+    DepthwiseNibbles,
+    Tensor,
+    Window,
+)
 
 
 def convolution(state: Lowering, node: Node) -> None:
@@ -59,5 +68,5 @@ def _layer(op: QlinearConv, source: Tensor, weights: Any, about: dict[str, Any],
     if op.groups == 1:
         return (ConvNibbles if few else Conv)(window=window, weights=weights, **about)
     if op.groups == source.shape[3] and weights.shape[3] == 1:
-        return Depthwise(window=window, weights=weights, **about)
+        return (DepthwiseNibbles if few else Depthwise)(window=window, weights=weights, **about)
     raise NoLayerError(f"a convolution of {op.groups} groups", "one group, or one for each channel, is supported")
