@@ -25,7 +25,7 @@ from buildtool.ops.registry import registry
 from buildtool.passes.pipeline import optimise
 from buildtool.quant.sources import is_quantised
 from buildtool.targets.protocol import FirmwareTarget
-from buildtool.targets.registry import all_targets
+from buildtool.targets.registry import all_targets, chips_of
 from buildtool.wording import did_you_mean, near_files
 
 DATA_TYPES = ("fp32_fp32", "fp16_fp32", "bf16_fp32", "fp16_fp16")
@@ -98,7 +98,7 @@ def _stem(model: Path) -> str:
 
 def _chip(abis: Sequence[str]) -> FirmwareTarget | None:
     for target in all_targets().values():
-        if isinstance(target, FirmwareTarget) and set(abis) & set(target.capabilities.abis):
+        if isinstance(target, FirmwareTarget) and set(abis) & set(chips_of(target)):
             return target
     return None
 

@@ -141,9 +141,8 @@ def _how(package: str) -> str:
 
 
 def _needs(abi: str) -> Iterator[Finding]:
-    of_libraries = {each for target in registry.library_targets() for each in target.capabilities.abis}
     for target in registry.all_targets().values():
-        if isinstance(target, FirmwareTarget) and abi in target.capabilities.abis and abi not in of_libraries:
+        if isinstance(target, FirmwareTarget) and abi in registry.chips_of(target):
             yield from _cross_needs(abi, target.capabilities.abis[abi])
             return
     if abi in android.ABIS:

@@ -22,7 +22,7 @@ from buildtool.plan.manifest import Manifests
 from buildtool.quant.ranges import stored_as
 from buildtool.reports.table import Table
 from buildtool.targets.protocol import AbiCapabilities, FirmwareTarget, LibrarySource, ModelSource
-from buildtool.targets.registry import all_targets, library_targets
+from buildtool.targets.registry import all_targets, chips_of, library_targets
 from buildtool.wording import near_files
 
 YES, NO = "yes", "no"
@@ -123,7 +123,7 @@ def _capabilities(abis: Sequence[str]) -> tuple[dict[str, AbiCapabilities], dict
         abi: target
         for target in all_targets().values()
         if isinstance(target, FirmwareTarget)
-        for abi in target.capabilities.abis
+        for abi in chips_of(target)
     }
     for abi in abis:
         if abi not in known and abi not in chips:

@@ -34,6 +34,12 @@ def library_targets() -> tuple[LibraryTarget, ...]:
     return tuple(target for target in all_targets().values() if not isinstance(target, FirmwareTarget))
 
 
+def chips_of(target: FirmwareTarget) -> tuple[str, ...]:
+    """The ABIs that only firmware is built for: some also build for machines that have libraries."""
+    machines = {abi for each in library_targets() for abi in each.capabilities.abis}
+    return tuple(abi for abi in target.capabilities.abis if abi not in machines)
+
+
 def library_target(runtime: Runtime, abi: str) -> LibraryTarget:
     """The target whose libraries run a model with this `runtime`. ConfigError where there is none."""
     target = target_for(runtime, abi)

@@ -38,6 +38,7 @@ def main() -> int:
     parser.add_argument("--models", type=Path, action="append", default=[])
     parser.add_argument("--abis", type=lambda text: words.listed(tuple(PROCESSORS), text), default=list(_ABIS))
     parser.add_argument("--tflm", type=Path)
+    parser.add_argument("--work", type=Path, help="keeps what is compiled for later sittings")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "bench-micro.json")
     options = parser.parse_args()
     folders = options.models or [ROOT.parent / "shared" / "data" / "mlperf-tiny"]
@@ -45,7 +46,7 @@ def main() -> int:
     small = [abi for abi in ("cortex-m4", "cortex-m55") if abi in options.abis]
     peers = [abi for abi in layers.MACHINES if abi in (*options.abis, "cortex-m3")]
     with tempfile.TemporaryDirectory(prefix="bench-micro-") as folder:
-        place = Path(folder)
+        place = options.work or Path(folder)
         parts = {
             "results": _networks(files, options.abis, options.tflm, place),
             "budgets": _budgets(files, small, place),
