@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -147,6 +148,7 @@ class BuiltArchive:
     data: bytes
     code_bytes: int  # of its sections, as they are before a linker leaves out what nobody calls
     constant_bytes: int
+    linked: Mapping[str, int] = field(default_factory=dict)  # bytes of flash, by model with a limit
 
 
 @dataclass(frozen=True)

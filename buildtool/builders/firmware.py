@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from elftools.elf.constants import SH_FLAGS
 from elftools.elf.elffile import ELFFile
 
 from buildtool.builders.built import BuiltArchive, BuiltFirmware, BuiltImage
@@ -20,7 +21,7 @@ from buildtool.builders.disks import writing_to
 from buildtool.builders.library import work_folder
 from buildtool.builders.objects import ObjectCache, locked
 from buildtool.builders.process import Processes
-from buildtool.codegen.source_tree import SourceTree
+from buildtool.codegen.source_tree import Archive, Limited, SourceTree
 from buildtool.errors import ToolchainError
 from buildtool.targets.protocol import CrossCompiler, FirmwareProgram
 
@@ -129,11 +130,29 @@ def _build(abi: str, tree: SourceTree, tools: Tools, folder: Path, processes: Pr
         command: list[str | Path] = [tools.gcc.with_name(f"{tools.gcc.name}-ar"), "rcsD", file, *objects]
         processes.run(command, doing=f"packing {file.name}")
         if not processes.dry_run:
-            packed.append(BuiltArchive(archive.name, file.read_bytes(), *_sections(objects)))
+            linked = {each.model: _linked(archive, each, objects, tools, place, processes) for each in archive.limits}
+            packed.append(BuiltArchive(archive.name, file.read_bytes(), *_sections(objects), linked))
     if processes.dry_run:
         return None
     seconds = time.monotonic() - started
     return BuiltFirmware(tree.library, abi, tuple(made), tools.version, seconds, tuple(packed))
+
+
+def _linked(
+    archive: Archive, limited: Limited, objects: Sequence[Path], tools: Tools, place: Path, processes: Processes
+) -> int:
+    """Bytes of flash that a program takes for a model: what its functions reach, without the C library."""
+    made = place / "linked.o"
+    kept = [f"-Wl,-u,{name}" for name in limited.functions]
+    flags = [flag for flag in archive.compile_flags if not flag.startswith(("-I", "--specs"))]
+    words: list[str | Path] = [tools.gcc, *flags, "-r", "-nostdlib", "-Wl,--gc-sections", *kept, *objects, "-o", made]
+    processes.run(words, doing=f"linking what {limited.model} needs")
+    with made.open("rb") as stream:
+        return sum(
+            int(section["sh_size"])
+            for section in ELFFile(stream).iter_sections()
+            if section["sh_flags"] & SH_FLAGS.SHF_ALLOC and section["sh_type"] == "SHT_PROGBITS"
+        )
 
 
 def _sections(objects: Sequence[Path]) -> tuple[int, int]:

@@ -18,12 +18,23 @@ class Image:
 
 
 @dataclass(frozen=True)
+class Limited:
+    """A model of a library whose flash is limited, as a program takes it that calls some functions."""
+
+    model: str
+    functions: tuple[str, ...]
+    bytes: int
+    can_shrink: bool  # whether a smaller limit would make a smaller program
+
+
+@dataclass(frozen=True)
 class Archive:
     """A static library for a bare chip: lib<name>.a."""
 
     name: str
     sources: tuple[str, ...]
     compile_flags: tuple[str, ...]
+    limits: tuple[Limited, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ class MicroSection(Section):
     )
     arena_limit: Whole = key("Maximum number of bytes of RAM for tensors and work buffers.", default_words="unlimited")
     flash_limit: Whole = key(
-        "Maximum number of bytes of flash for constants, kernels and the code that calls them, as estimated. What is "
+        "Maximum number of bytes of flash for constants, kernels and the code that calls them, as linked. What is "
         "left is used for layers with code of their own.",
         default_words="shared kernels only",
     )

@@ -41,6 +41,7 @@ def make(
     if compiles:
         cache = ObjectCache(processes=Processes(echo=progress.step), note=progress.note)
         built = _compile(deployment, tree, programs, tools, options, cache, progress)
+        _hold_limits(tree, built, progress)
     progress.stage("write")
     sources = programs[0].library.models
     pages = model_files.graph_pages([model.stages for model in models], sources)
@@ -144,6 +145,31 @@ def _compile(
 ) -> tuple[BuiltFirmware, ...]:
     build = functools.partial(firmware.build_all, programs, tree, tools, cache=cache)
     return finishing.compiled(deployment, programs, options, progress, lambda owner: build(owner=owner))
+
+
+def _hold_limits(tree: SourceTree, built: Sequence[BuiltFirmware], progress: Progress) -> None:
+    """UnsupportedError where a model links to more flash than its limit."""
+    problems = []
+    for made in built:
+        sizes = {each.name: each.linked for each in made.archives}
+        for archive in tree.archives.get(made.abi, ()):
+            for limited in archive.limits:
+                size, where = sizes[archive.name][limited.model], Where(model=limited.model)
+                rule = "what `invoke` reaches, linked, without the C library; `flash_limit` limits it"
+                if size <= limited.bytes:
+                    note = f"the model takes {size:,} of {limited.bytes:,} bytes of flash on {made.abi}"
+                    progress.note(Problem(note, where, rule=rule))
+                    continue
+                less = 2 * limited.bytes - size
+                remedy = (
+                    f"set it to {less}: fewer layers get code of their own"
+                    if limited.can_shrink
+                    else f"set it to {size}"
+                )
+                what = f"the model takes {size:,} bytes of flash on {made.abi}, more than {limited.bytes:,}"
+                problems.append(Problem(what, where, rule=rule, remedy=remedy))
+    if problems:
+        raise UnsupportedError(problems)
 
 
 def _model_reports(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from buildtool.codegen.source_tree import Archive, Image, SourceTree
+from buildtool.codegen.source_tree import Archive, Image, Limited, SourceTree
 from buildtool.errors import Problem, UnsupportedError, Where
 from buildtool.ir.operator import Array
 from buildtool.ir.types import DType
@@ -139,7 +139,7 @@ class MicroTarget:
             if processor.board is None:
                 continue
             flags = emulated.compile_flags((f"{folder}/src",), processor)
-            archives[program.abi] = (Archive(library.stem, units, flags),)
+            archives[program.abi] = (Archive(library.stem, units, flags, tuple(_limits(program))),)
             found: list[Image] = []
             for each in program.planned:
                 if not room.is_enough(processor, each.need):
@@ -294,6 +294,17 @@ def _sources(program: MicroProgram, processor: Processor) -> dict[str, bytes]:
         if each.frontend is not None:
             found |= frontend_sources(each.frontend, each.identifier, f"{each.identifier}.h")
     return found
+
+
+def _limits(program: MicroProgram) -> Iterator[Limited]:
+    """Models with a limit of flash, and the functions that applications call."""
+    by_name = {source.name: source.settings.get("flash_limit") for source in program.library.models}
+    for each in program.planned:
+        limit = by_name.get(each.network.name)
+        if limit is not None:
+            names = ("invoke", "reset") if each.network.states else ("invoke",)
+            functions = tuple(f"{each.identifier}_{name}" for name in names)
+            yield Limited(each.network.name, functions, int(limit), bool(each.own))
 
 
 def _named(program: FirmwareProgram, name: str) -> Planned:

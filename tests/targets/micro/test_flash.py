@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -75,6 +76,34 @@ def test_own_code_computes_the_same_with_less(abi: str, tmp_path: Path) -> None:
 def _flash(program: Path, processor: Processor) -> int:
     words = [f"{processor.prefix}size", str(program)]
     return int(subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()[1].split()[0])
+
+
+@pytest.mark.parametrize("shrinks", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_what_is_linked_has_to_fit(
+    shrinks: bool, tmp_path: Path, lathe: Lathe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Estimates may be too small: a build is refused then, with a limit that helps."""
+    (tmp_path / "m.tflite").write_bytes(images(8))
+    file = tmp_path / "m.yml"
+    assert lathe("init", tmp_path / "m.tflite", "-o", file, "--target-abis", "cortex-m3").code == 0
+    text = file.read_text().replace("target_abis: [cortex-m3]", "target_abis: [host]")
+
+    def build(limit: int) -> str:
+        file.write_text(text.replace("    runtime: cpu\n", f"    runtime: cpu\n    micro: {{flash_limit: {limit}}}\n"))
+        built = lathe("build", file, "-o", tmp_path / "build", "--no-archive")
+        assert (built.code == 0) == ("more than" not in built.stderr), built.stderr
+        return " ".join(built.stderr.split())
+
+    estimated = flash._bytes
+    monkeypatch.setattr(flash, "_bytes", lambda *about: estimated(*about) // 4)
+    if not shrinks:
+        monkeypatch.setattr(flash, "_may_own", lambda *about: False)
+    limit = 14000 if shrinks else 10000
+    said = build(limit)
+    linked = int(re.search(r"takes ([\d,]+) bytes of flash on host, more than", said)[1].replace(",", ""))  # type: ignore[index]
+    assert f"set it to {2 * limit - linked if shrinks else linked}" in said
+    if not shrinks:
+        assert f"the model takes {linked:,} of {linked:,} bytes of flash on host" in build(linked)
 
 
 @pytest.mark.arm
