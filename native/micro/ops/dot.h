@@ -126,6 +126,87 @@ static inline int64_t lm_dot_s16_s8(const int16_t* x, const int8_t* weights, uin
   return sum;
 }
 
+#if LATHE_MICRO_DSP && !LATHE_MICRO_MVE
+/* sums[0..3] = products of the numbers from x to `end`, four a step, with rows of weights. */
+__attribute__((naked, noinline, unused)) static void lm_multiply4_s16(int32_t* sums, const int16_t* x,
+                                                                      const int16_t* end, const int8_t* weights,
+                                                                      uint32_t pitch) {
+  (void)sums, (void)x, (void)end, (void)weights, (void)pitch;
+  __asm__ volatile(
+      "push {r0, r4-r11, lr}\n"
+      "ldr r12, [sp, #40]\n"
+      "add lr, r3, r12, lsl #1\n"
+      "mov r4, #0\n"
+      "mov r5, #0\n"
+      "mov r6, #0\n"
+      "mov r7, #0\n"
+      "1:\n"
+      "ldr r8, [r1], #4\n"
+      "ldr r9, [r1], #4\n"
+      "pkhbt r10, r8, r9, lsl #16\n"
+      "pkhtb r9, r9, r8, asr #16\n"
+      "ldr r8, [r3, r12]\n"
+      "sxtb16 r11, r8\n"
+      "sxtb16 r8, r8, ror #8\n"
+      "smlad r5, r11, r10, r5\n"
+      "smlad r5, r8, r9, r5\n"
+      "ldr r8, [r3], #4\n"
+      "sxtb16 r11, r8\n"
+      "sxtb16 r8, r8, ror #8\n"
+      "smlad r4, r11, r10, r4\n"
+      "smlad r4, r8, r9, r4\n"
+      "ldr r8, [lr, r12]\n"
+      "sxtb16 r11, r8\n"
+      "sxtb16 r8, r8, ror #8\n"
+      "smlad r7, r11, r10, r7\n"
+      "smlad r7, r8, r9, r7\n"
+      "ldr r8, [lr], #4\n"
+      "sxtb16 r11, r8\n"
+      "sxtb16 r8, r8, ror #8\n"
+      "smlad r6, r11, r10, r6\n"
+      "smlad r6, r8, r9, r6\n"
+      "cmp r1, r2\n"
+      "bcc 1b\n"
+      "ldr r0, [sp]\n"
+      "stm r0, {r4-r7}\n"
+      "pop {r0, r4-r11, pc}\n");
+}
+#endif
+
+/* The same for four rows of weights, `pitch` bytes apart, which are added to four sums. */
+static inline void lm_dot4_s16_s8(const int16_t* x, const int8_t* weights, uint32_t pitch, uint32_t size,
+                                  int64_t* sums) {
+  while (size != 0) {
+    const uint32_t some = size < 256 ? size : 256;
+    const int8_t *const w1 = weights + pitch, *const w2 = w1 + pitch, *const w3 = w2 + pitch;
+    int32_t a = 0, b = 0, c = 0, d = 0;
+    uint32_t k = 0;
+#if LATHE_MICRO_MVE
+    for (; k < some; k += 8) {
+      const mve_pred16_t lanes = vctp16q(some - k);
+      const int16x8_t numbers = vldrhq_z_s16(x + k, lanes);
+      a = vmladavaq_s16(a, numbers, vldrbq_z_s16(weights + k, lanes));
+      b = vmladavaq_s16(b, numbers, vldrbq_z_s16(w1 + k, lanes));
+      c = vmladavaq_s16(c, numbers, vldrbq_z_s16(w2 + k, lanes));
+      d = vmladavaq_s16(d, numbers, vldrbq_z_s16(w3 + k, lanes));
+    }
+#elif LATHE_MICRO_DSP
+    k = some / 4 * 4;
+    if (k != 0) {
+      int32_t parts[4];
+      lm_multiply4_s16(parts, x, x + k, weights, pitch);
+      a = parts[0], b = parts[1], c = parts[2], d = parts[3];
+    }
+#endif
+    for (; k < some; ++k) {
+      const int32_t value = x[k];
+      a += value * weights[k], b += value * w1[k], c += value * w2[k], d += value * w3[k];
+    }
+    sums[0] += a, sums[1] += b, sums[2] += c, sums[3] += d;
+    x += some, weights += some, size -= some;
+  }
+}
+
 /* The same of 16 bits; sums wrap. */
 static inline int32_t lm_dot_s16(const int16_t* x, const int16_t* weights, uint32_t size, int32_t sum) {
   uint32_t k = 0;

@@ -66,15 +66,24 @@ static inline int32_t lm_saturated(int64_t value) {
   return (int32_t)(value < INT32_MIN ? INT32_MIN : value > INT32_MAX ? INT32_MAX : value);
 }
 
+/* Rounded, half upwards, and limited to 32 bits. Words are shifted one by one, where that can be. */
+static inline int32_t lm_rounded_right(int64_t value, int right) {
+  if (right < 1 || right > 31) return lm_saturated((value + ((int64_t)1 << (right - 1))) >> right);
+  value += (int64_t)((uint32_t)1 << (right - 1));
+  const int32_t high = (int32_t)(value >> 32);
+  if ((high >> (right - 1)) != (high >> 31)) return high < 0 ? INT32_MIN : INT32_MAX;
+  return (int32_t)(((uint32_t)high << (32 - right)) | ((uint32_t)value >> right));
+}
+
 /* Times multiplier * 2^(shift - 15), rounded once; the multiplier has 15 bits, the value at most 47. */
 static inline int32_t lm_scaled_wide(int64_t value, int32_t multiplier, int shift) {
-  return lm_saturated((value * multiplier + ((int64_t)1 << (14 - shift))) >> (15 - shift));
+  return lm_rounded_right(value * multiplier, 15 - shift);
 }
 
 /* The same with a multiplier of 31 bits: of the product the last 16 do not matter. */
 static inline int32_t lm_scaled_exactly(int64_t value, int32_t multiplier, int shift) {
   const int64_t low = ((value & 0xFFFF) * multiplier) >> 16;
-  return lm_saturated(((value >> 16) * multiplier + low + ((int64_t)1 << (14 - shift))) >> (15 - shift));
+  return lm_rounded_right((value >> 16) * multiplier + low, 15 - shift);
 }
 
 static inline int16_t lm_clamped16(int32_t value, int32_t low, int32_t high) {
