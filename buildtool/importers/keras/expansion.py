@@ -44,6 +44,11 @@ _OF_NO_USE = frozenset(
     {"name", "trainable", "dtype", "batch_input_shape", "batch_shape", "layers", "layer", "backward_layer", "seed"}
     | {"input_layers", "output_layers", "build_input_shape", "quantization_config"}
 )
+#: What a layer takes for a setting that its description leaves out, where nothing (`null`) means something else.
+_USUAL: dict[str, dict[str, str]] = {
+    "Bidirectional": {"merge_mode": "concat"},
+    **{f"ConvLSTM{rank}D": {"activation": "tanh"} for rank in (1, 2, 3)},
+}
 
 
 class Expansion:
@@ -161,7 +166,7 @@ class Expansion:
                 name,
                 (*inputs, *keywords.values(), *weights.values()),
                 made,
-                {**flattened(layer.settings), **attributes, **known},
+                {**flattened({**_USUAL.get(layer.op, {}), **layer.settings}), **attributes, **known},
                 bodies=bodies,
             )
         )

@@ -13,7 +13,7 @@ from buildtool.errors import InternalError, LatheError
 from buildtool.importers.caffe import import_model
 from buildtool.importers.request import ImportRequest
 from buildtool.passes.pipeline import optimise
-from tests.importers.caffe.cases import Case
+from tests.importers.caffe.cases import Case, one
 from tests.importers.caffe.more_cases import CASES
 
 #: Damaged weights may be any numbers, and passes compute with them.
@@ -75,6 +75,26 @@ def test_other_numbers(case: Case, tmp_path: Path) -> None:
     for start, end in places[:: max(1, len(places) // 4)]:
         number = str(generator.choice(_NUMBERS))
         _attempt(tmp_path, (text[:start] + number + text[end:]).encode(), case.caffemodel())
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters", "shape"),
+    [
+        ("Tile", "tile_param { tiles: 0 }", (1, 2, 3)),
+        ("Interp", "interp_param { height: 7 width: 9 pad_beg: 1 }", (1, 2, 4, 5)),
+        ("Interp", "interp_param { height: 7 width: 9 pad_end: 1 }", (1, 2, 4, 5)),
+        ("Interp", "interp_param { height: 7 width: 9 pad_beg: -4 }", (1, 2, 4, 5)),
+        ("Reorg", "reorg_param { stride: 2 }", (1, 1, 2, 2)),
+        ("Reorg", "reorg_param { stride: 2 }", (1, 4, 3, 4)),
+        ("Reorg", "reorg_param { stride: 2 }", (1, 4, 4, 3)),
+        ("Reorg", "reorg_param { stride: 2 reverse: true }", (1, 6, 4, 4)),
+        ("ShuffleChannel", "shuffle_channel_param { group: 4 }", (2, 6, 2, 3)),
+        ("Slice", "slice_param { slice_point: 6 }", (1, 6, 3, 4)),
+    ],
+)
+def test_parameters_that_do_not_fit(kind: str, parameters: str, shape: tuple[int, ...], tmp_path: Path) -> None:
+    case = one(kind, parameters, shape)
+    assert _attempt(tmp_path, case.prototxt().encode(), case.caffemodel())
 
 
 @pytest.mark.parametrize("case", CASES[1::2], ids=str)

@@ -102,7 +102,6 @@ _TENSOR = {"class_name": "__keras_tensor__"}
         writer.sequential(_X, writer.layer("Rescaling", "s", scale="x")),
         writer.sequential(writer.given(3, 3, 1), writer.layer("MaxPooling2D", "s", pool_size=[0, 2])),
         writer.sequential(writer.given(3, 3, 1), writer.layer("MaxPooling2D", "s", pool_size=[9, 9])),
-        writer.sequential(writer.given(3, 3, 1), writer.layer("MaxPooling2D", "s")),
         writer.sequential(writer.given(3, 3, 1), writer.layer("ZeroPadding2D", "s", padding=2**30)),
         writer.sequential(writer.given(3, 3, 1), writer.layer("UpSampling2D", "s", size=[2**30, 2**30])),
         writer.sequential(writer.given(3, 3, 1), writer.layer("Resizing", "s", height=-1, width=2)),

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from buildtool.importers.paddle import supported_operators
+from buildtool.errors import UnsupportedError
+from buildtool.importers.paddle import import_model, supported_operators
+from buildtool.importers.request import ImportRequest
 from buildtool.ir.operator import Array
 from tests.importers.paddle.harness import check
 from tests.importers.paddle.plain import program_of
@@ -184,6 +186,24 @@ def _pictures() -> list[Older]:
         ),
         Older("space_to_depth", x, {"Out": depth}, {"blocksize": 2}),
         Older("im2sequence", x, {"Out": windows}, {"kernels": [1, 3], "strides": [1, 2], "paddings": [0, 0, 0, 0]}),
+        Older(
+            "im2sequence",
+            x,
+            {"Out": _rows_of_windows(np.pad(P, [(0, 0), (0, 0), (1, 2), (0, 1)]), (2, 3), (2, 1))},
+            {"kernels": [2, 3], "strides": [2, 1], "paddings": [1, 0, 2, 1]},
+        ),
+        Older(
+            "max_pool2d_with_index",
+            x,
+            {"Out": P.max((2, 3), keepdims=True)},
+            {"global_pooling": True, "ksize": [1, 1], "strides": [1, 1], "paddings": [0, 0]},
+        ),
+        Older(  # three regions, each of them the same everywhere
+            "roi_align",
+            {"X": np.full((1, 2, 6, 8), 0.5, np.float32), "ROIs": np.array([[0, 0, 3, 3]] * 3, np.float32)},
+            {"Out": np.full((3, 2, 2, 1), 0.5, np.float32)},
+            {"pooled_height": 2, "pooled_width": 1},
+        ),
         Older("nearest_interp", x, {"Out": resized}, {**size, "scale": 0.0}),
         Older("bilinear_interp", {"X": P[:, :, :1, :1]}, {"Out": np.tile(P[:, :, :1, :1], (1, 1, 4, 12))}, size),
         Older(
@@ -195,6 +215,11 @@ def _pictures() -> list[Older]:
         Older("linear_interp", {"X": P[:, :, 0]}, {"Out": P[:, :, 0]}, {"out_w": 6, "align_corners": True}),
         Older("sync_batch_norm", {**x, **norm}, {"Y": (P - m) / np.sqrt(v + 1e-5) * s + b}, {"epsilon": 1e-5}),
     ]
+
+
+def _rows_of_windows(x: Array, kernel: tuple[int, int], strides: tuple[int, int]) -> Array:
+    windows = np.lib.stride_tricks.sliding_window_view(x, kernel, axis=(2, 3))[0, :, :: strides[0], :: strides[1]]
+    return windows.transpose(1, 2, 0, 3, 4).reshape(-1, x.shape[1] * kernel[0] * kernel[1])
 
 
 def _boxes() -> list[Older]:
@@ -323,6 +348,30 @@ def test_meaning(case: Older, tmp_path: Path) -> None:
     file.write_bytes(program.SerializeToString())
     wanted = [np.asarray(item, np.float32) for item in case.expected.values()]
     check(file, {f"{slot}_0": item for slot, item in case.inputs.items()}, wanted)
+
+
+@pytest.mark.parametrize(
+    ("op", "inputs", "attributes", "told"),
+    [
+        ("lrn", {"X": random(1, 4, 3, 3)}, {"n": 4}, "4 neighbours"),
+        ("lrn", {"X": random(1, 4, 3, 3)}, {"n": 0}, "0 neighbours"),
+        (
+            "pool2d",
+            {"X": random(1, 2, 2, 2)},
+            {"ksize": [2, 2], "strides": [3, 3], "paddings": [1, 1], "ceil_mode": True, "pooling_type": "max"},
+            "a window that starts in the padding",
+        ),
+        ("im2sequence", {"X": random(2, 2, 4, 4)}, {"kernels": [2, 2]}, "windows of several images"),
+        ("roi_align", {"X": random(2, 2, 4, 4), "ROIs": random(1, 4)}, {}, "regions of several images"),
+    ],
+)
+def test_what_the_graph_cannot_say_is_an_error(
+    op: str, inputs: Mapping[str, Array], attributes: Mapping[str, Any], told: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "model.pdmodel"
+    file.write_bytes(program_of(op, inputs, {}, attributes, ("Out",)).SerializeToString())
+    with pytest.raises(UnsupportedError, match=told):
+        import_model(ImportRequest("refused", file))
 
 
 def test_weights_of_linear_quantisation(tmp_path: Path) -> None:

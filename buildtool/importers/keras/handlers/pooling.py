@@ -37,7 +37,7 @@ def average_pool(step: Step) -> Tensor:
 def _pooled(step: Step, op: str, more: dict[str, AttrValue]) -> Tensor:
     rank = _WINDOWS[step.node.op[-2:]]
     x = two_axes(step, channels_last(step, floating(step, only(step)), rank))
-    kernel = sizes(step, "pool_size", rank)
+    kernel = sizes(step, "pool_size", rank, (2,) * rank)
     strides = kernel if step.attribute("strides") is None else sizes(step, "strides", rank)
     kernel, strides = lifted(kernel, 1), lifted(strides, 1)
     padding = step.text("padding", "valid")

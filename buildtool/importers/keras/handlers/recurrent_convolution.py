@@ -98,6 +98,8 @@ def _advanced(step: Step, row: Tensor, output: Tensor, state: Tensor, rank: int)
     held = share_of_output(step, output, rank)
     if held.shape != row.shape:
         step.malformed(f"its input gives {list(row.shape)} to its gates, and its state {list(held.shape)}")
+    if not step.has("recurrent_activation"):
+        step.malformed("its 'recurrent_activation' is missing, which Keras 2 and 3 do not take for the same")
     gates = step.emit_all("split", plus(step, row, held), axis=row.rank - 1, sizes=(output.shape[-1],) * _GATES)
     update, forget, new, shown = gates
     update, forget, shown = (activated(step, gate, "recurrent_activation") for gate in (update, forget, shown))

@@ -34,14 +34,14 @@ def repeat_steps(step: Step) -> Tensor:
     x = only(step)
     if x.rank != 3:
         step.malformed(f"its input has rank {x.rank}, not 3")
-    factor = sizes(step, "size", 1)
+    factor = sizes(step, "size", 1, (2,))
     return one_axis(step, _repeated(step, two_axes(step, x), lifted(factor, 1)), 3)
 
 
 @handler("UpSampling2D")
 def enlarge(step: Step) -> Tensor:
     x = channels_last(step, only(step), 2)
-    factors = sizes(step, "size", 2)
+    factors = sizes(step, "size", 2, (2,) * 2)
     how = step.text("interpolation", "nearest")
     if how == "nearest":
         return as_it_was(step, _repeated(step, x, factors))
@@ -53,7 +53,7 @@ def enlarge(step: Step) -> Tensor:
 def repeat_in_space(step: Step) -> Tensor:
     """Height and width first; then depth, with the others as one axis."""
     x = channels_last(step, only(step), 3)
-    factors = sizes(step, "size", 3)
+    factors = sizes(step, "size", 3, (2,) * 3)
     batch, depth, height, width, count = x.shape
     flat = _repeated(step, step.reshape(x, (product((batch, depth)), height, width, count)), factors[1:])
     _, height, width, _ = flat.shape
