@@ -18,6 +18,9 @@ FAMILIES = (
 #: The programs that test the runtime.
 PROGRAMS = ("core_test", "threads_test", "schedules_test", "hostile_model_test", "cpp_api_test", "allocation_test")
 
+#: Kernels of other processors: what changes there shows in nothing that a computer compiles.
+_OTHERS = ("__hvx", "__hexagon", "__dotprod", "__opencl")
+
 
 @dataclass(frozen=True)
 class Room:
@@ -34,7 +37,7 @@ class Room:
 
     def files(self, root: Path) -> list[Path]:
         found = {file for pattern in self.sources for file in root.glob(pattern)}
-        return sorted(file for file in found if file.name != "__init__.py")
+        return sorted(file for file in found if file.name != "__init__.py" and not file.stem.endswith(_OTHERS))
 
     def mutations(self) -> Callable[[str], list[Mutation]]:
         return native_source.mutations if self.is_native else python_source.mutations
