@@ -52,6 +52,18 @@ IMPORTS = frozenset(
         "__wrap_free",
         "qurt_hvx_lock",
         "qurt_hvx_unlock",
+        "qurt_thread_create",
+        "qurt_thread_join",
+        "qurt_thread_exit",
+        "qurt_thread_get_id",
+        "qurt_thread_get_priority",
+        "qurt_mutex_init",
+        "qurt_mutex_lock",
+        "qurt_mutex_unlock",
+        "qurt_signal_init",
+        "qurt_signal_wait",
+        "qurt_signal_destroy",
+        "qurt_anysignal_set",
         "HAP_power_set",
     ]
 )
@@ -99,12 +111,28 @@ def build_programs(
         units = [Unit(path, kind) for path in tree.units[abi]]
         objects = cache.objects(toolchain(version), NativeSources.of_tree(tree.files), units)
         file = folder / abi / dsp_file(library.name)
-        entry = f"{library.identifier}_skel_handle_invoke"
-        _link(cache.processes, list(objects.paths.values()), file, entry)
+        link_program(cache.processes, list(objects.paths.values()), file, library.identifier)
         if not cache.processes.dry_run:
-            check_program(file, entry)
             built.append(BuiltDspProgram(abi, file, file.stat().st_size))
     return tuple(built)
+
+
+def link_program(processes: Processes, objects: Sequence[Path], file: Path, identifier: str) -> None:
+    """The program of a library, checked unless this is a dry run."""
+    entry = f"{identifier}_skel_handle_invoke"
+    _link(processes, objects, file, entry)
+    if not processes.dry_run:
+        check_program(file, entry)
+
+
+def compiler() -> Path:
+    """The one for the DSP. ToolchainError where it is missing."""
+    return _find("clang++")
+
+
+def headers() -> Path:
+    """The folder of the C library's headers, as far as the runtime needs them."""
+    return resources.root() / _HEADERS
 
 
 def _link(processes: Processes, objects: Sequence[Path], file: Path, entry: str) -> None:

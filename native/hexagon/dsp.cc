@@ -127,7 +127,7 @@ Code Dsp::SendPart(Part* part, const ErrorSink& errors) {
     if (size > 0) memcpy(static_cast<uint8_t*>(data) + at, constant->data, size);
     at += AlignUp(size);
   }
-  Create block = {kProtocolVersion, WishedPower()};
+  Create block = {kProtocolVersion, WishedPower(), static_cast<uint32_t>(threads_)};
   Reply reply = {};
   Argument arguments[4] = {};
   arguments[0].buffer = {&block, sizeof block};

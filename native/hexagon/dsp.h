@@ -48,7 +48,10 @@ class Dsp final : public Device {
 
  private:
   explicit Dsp(Engine* engine)
-      : allocator_(engine->allocator()), memory_(engine->allocator()), wishes_(engine->device_options()) {}
+      : allocator_(engine->allocator()),
+        memory_(engine->allocator()),
+        wishes_(engine->device_options()),
+        threads_(engine->pool()->threads()) {}
   Power WishedPower() const;
   Code Open(const ErrorSink& errors);
   Code SendPart(Part* part, const ErrorSink& errors);
@@ -58,6 +61,7 @@ class Dsp final : public Device {
   lathe_allocator allocator_;
   MemoryArena memory_;
   const lathe_device_options& wishes_;
+  const int threads_;  // of the engine
   lathe_error reason_ = {};
   Rpc rpc_ = {};
   Handle handle_ = 0;

@@ -9,7 +9,7 @@
 namespace lathe {
 namespace hexagon {
 
-constexpr uint32_t kProtocolVersion = 2;
+constexpr uint32_t kProtocolVersion = 3;
 
 // A block `Create`, the container of a part of a model, its data; out: a reply.
 constexpr uint32_t kMethodCreate = 2;
@@ -18,7 +18,8 @@ constexpr uint32_t kMethodRun = 3;
 // A block `Call`; out: a reply.
 constexpr uint32_t kMethodDestroy = 4;
 
-constexpr uint32_t kMostParts = 64;  // of one handle
+constexpr uint32_t kMostParts = 64;   // of one handle
+constexpr uint32_t kMostThreads = 4;  // of one part
 
 // The numbers of lathe_device_options.dsp_power.
 constexpr uint8_t kPowerAsItIs = 0, kPowerRelease = 1, kPowerSvs2 = 7;
@@ -33,6 +34,7 @@ struct Power {
 struct Create {
   uint32_t version;
   Power power;
+  uint32_t threads;  // that compute the part, at most
 };
 
 enum class Wish : uint32_t {

@@ -49,8 +49,8 @@ Code Engine::Load(const lathe_engine_options& options) {
   if (!IsGiven(data)) data = {model_.weights.data(), model_.weights.size()};
   LATHE_TRY(FindIsas(options));
   LATHE_TRY(MakeTensors(data));
-  LATHE_TRY(PrepareNodes());
-  return FindThreads(options);
+  LATHE_TRY(FindThreads(options));
+  return PrepareNodes();
 }
 
 Code Engine::FindThreads(const lathe_engine_options& options) {

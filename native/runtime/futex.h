@@ -32,6 +32,12 @@ inline void SleepWhile(uint32_t* word, uint32_t value) {
 }
 inline void WakeAll(uint32_t* word) { syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0); }
 
+#elif defined(__hexagon__)
+
+// See native/hexagon/program/threads.cc.
+void SleepWhile(uint32_t* word, uint32_t value);
+void WakeAll(uint32_t* word);
+
 #elif defined(__wasm_atomics__)
 
 inline void SleepWhile(uint32_t* word, uint32_t value) {

@@ -137,11 +137,13 @@ void ThreadPool::Work(int thread) {
   uint32_t moves = 0;
   for (uint32_t generation = 0; Load(&stop_) == 0;) {
     generation = AwaitGeneration(generation);
+    if (!TakeUnits()) continue;
     if (Enter()) {
       if (binder_ != nullptr) binder_->Follow(&moves);
       TakeSlices(thread);
       Leave();
     }
+    GiveUnits();
   }
 }
 

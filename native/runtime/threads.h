@@ -80,6 +80,9 @@ class ThreadPool {
   void Work(int thread);
   uint32_t AwaitGeneration(uint32_t seen);
   bool IsForked() const;
+  // What a worker needs for a job besides itself, as the vectors of some processors. False: it has to do without jobs.
+  bool TakeUnits() const;
+  static void GiveUnits();
   bool Enter();
   void Leave();
   void CloseAndWait();
@@ -91,7 +94,7 @@ class ThreadPool {
 
   lathe_allocator allocator_;
   uint32_t holders_ = 1;
-#if !defined(__wasm__)
+#if !defined(__wasm__) && !defined(__hexagon__)
   pid_t owner_ = 0;  // the process that made it
 #endif
   int threads_ = 1;

@@ -83,6 +83,9 @@ void ThreadPool::Release(ThreadPool* pool) {
   allocator.free(allocator.user, pool);
 }
 
+bool ThreadPool::TakeUnits() const { return true; }
+void ThreadPool::GiveUnits() {}
+
 void* ThreadPool::WorkerMain(void* argument) {
   const Worker& worker = *static_cast<Worker*>(argument);
   worker.pool->Work(worker.index);

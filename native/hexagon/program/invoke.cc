@@ -1,32 +1,10 @@
 #include "native/hexagon/program/invoke.h"
 
 #include "native/hexagon/program/program.h"
-
-// Threads of processors before v68 own the vectors only between these two; later ones need not ask. Loaders that do not
-// know them leave them out.
-extern "C" __attribute__((weak)) int qurt_hvx_lock(int mode);
-extern "C" __attribute__((weak)) int qurt_hvx_unlock();
+#include "native/hexagon/program/vectors.h"
 
 namespace lathe {
 namespace hexagon {
-
-namespace {
-
-class Vectors {
- public:
-  Vectors() : held_(qurt_hvx_lock != nullptr && qurt_hvx_lock(k128Bytes) == 0) {}
-  ~Vectors() {
-    if (held_ && qurt_hvx_unlock != nullptr) qurt_hvx_unlock();
-  }
-  Vectors(const Vectors&) = delete;
-  Vectors& operator=(const Vectors&) = delete;
-
- private:
-  static constexpr int k128Bytes = 1;
-  bool held_;
-};
-
-}  // namespace
 
 int Invoke(Handle handle, uint32_t scalars, Argument* arguments) {
   switch (MethodOf(scalars)) {
@@ -38,10 +16,12 @@ int Invoke(Handle handle, uint32_t scalars, Argument* arguments) {
       arguments[inputs].handle64 = reinterpret_cast<uintptr_t>(program);
       return kOk;
     }
-    case kMethodClose:
+    case kMethodClose: {
       if (handle == 0) return kBadParameter;
+      const Vectors vectors;
       reinterpret_cast<Program*>(static_cast<uintptr_t>(handle))->Close();
       return kOk;
+    }
     default: {
       if (handle == 0) return kBadParameter;
       const Vectors vectors;

@@ -147,7 +147,8 @@ Code Program::MakePart(const Argument* arguments, const ErrorSink& errors, Part*
   options.struct_size = sizeof options;
   options.model = copied.model;
   options.data = copied.data;
-  options.num_threads = 1;
+  const uint32_t threads = block.threads < kMostThreads ? block.threads : kMostThreads;
+  options.num_threads = threads < 1 ? 1 : static_cast<int>(threads);
   LATHE_TRY(Engine::Create(options, errors, &part->engine));
   return Session::Create(part->engine, 0, errors, &part->session);
 }

@@ -8,9 +8,12 @@
 //   close,
 //                         alloc; the n-th time since the variable has its value, from 1, or always. Kinds: memory,
 //                         restart, timeout, signature, failed
+//   LATHE_DSP_SIM_THREADS how many threads a program may have at a time besides the one that calls it; at 0 it finds
+//                         no functions for threads
 //   LATHE_DSP_SIM_LOG     a file that gets a line for each call, with the voltage corner and the latency that the
-//                         program has asked for, and the blocks of memory that it holds; behind them, how many buffers
-//                         are shared, and how many bytes of others are copied
+//                         program has asked for, the threads that it has made, and the threads and blocks of memory
+//                         that it holds; behind them, how many buffers are shared, and how many bytes of others are
+//                         copied
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -53,13 +56,16 @@ const char* Environment(const char* name, const char* otherwise) {
   return value != nullptr && *value != 0 ? value : otherwise;
 }
 
+uint32_t MostThreads() { return static_cast<uint32_t>(atoi(Environment("LATHE_DSP_SIM_THREADS", "64"))); }
+
 // `invoked`: of a call of the program.
 void Log(const char* what, int answer, const AnswerHead& head, const Opened* invoked = nullptr) {
   const char* file = Environment("LATHE_DSP_SIM_LOG", nullptr);
   FILE* log = file != nullptr ? fopen(file, "a") : nullptr;
   if (log == nullptr) return;
-  fprintf(log, "%s %d %x %u %u", what, answer, static_cast<unsigned>(head.corner), static_cast<unsigned>(head.latency),
-          static_cast<unsigned>(head.live_blocks));
+  fprintf(log, "%s %d %x %u %u %u %u", what, answer, static_cast<unsigned>(head.corner),
+          static_cast<unsigned>(head.latency), static_cast<unsigned>(head.made_threads),
+          static_cast<unsigned>(head.live_threads), static_cast<unsigned>(head.live_blocks));
   if (invoked != nullptr)
     fprintf(log, " %u %llu", static_cast<unsigned>(invoked->shared_buffers),
             static_cast<unsigned long long>(invoked->copied_bytes));
@@ -201,7 +207,7 @@ bool LoadInto(const Opened& opened, const char* uri) {
   if (entry_length + 1 > sizeof text - path_length) return false;
   memcpy(text + path_length, entry, entry_length);
   text[path_length + entry_length] = 0;
-  const RequestHead head = {Request::kLoad, 0, 0, static_cast<uint32_t>(path_length + entry_length + 1), 0};
+  const RequestHead head = {Request::kLoad, 0, 0, static_cast<uint32_t>(path_length + entry_length + 1), MostThreads()};
   AnswerHead answer = {};
   return SendAll(opened.socket, &head, sizeof head) && SendAll(opened.socket, text, head.count) &&
          ReceiveAll(opened.socket, &answer, sizeof answer) && answer.result == kOk;
@@ -256,7 +262,7 @@ int Carry(Opened* opened, uint32_t scalars, Argument* arguments, Handle* out, An
     opened->shared_buffers += heads[i].process != 0 ? 1 : 0;
     opened->copied_bytes += heads[i].process != 0 ? 0 : heads[i].size;
   }
-  const RequestHead head = {Request::kInvoke, scalars, opened->inner, buffers, 0};
+  const RequestHead head = {Request::kInvoke, scalars, opened->inner, buffers, MostThreads()};
   AnswerHead answer = {};
   bool fine = SendAll(opened->socket, &head, sizeof head) && SendAll(opened->socket, heads, buffers * sizeof *heads);
   for (uint32_t i = 0; i < inputs && fine; ++i)

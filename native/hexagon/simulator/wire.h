@@ -19,7 +19,7 @@ struct RequestHead {
   uint32_t scalars;
   uint64_t handle;
   uint32_t count;
-  uint32_t reserved;
+  uint32_t most_threads;  // that the program may have besides the one that calls it
 };
 
 // An argument. One in memory that both sides see is a part of a file of the application.
@@ -39,6 +39,8 @@ struct AnswerHead {
   uint64_t handle;       // that came out
   uint32_t corner;       // of voltage that a program has asked for last, and 0x100 where clocks follow the load
   uint32_t latency;
+  uint32_t made_threads;  // by the program
+  uint32_t live_threads;  // that it has not joined
 };
 
 }  // namespace hexagon

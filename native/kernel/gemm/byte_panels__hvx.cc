@@ -188,14 +188,39 @@ struct Pixels {
   }
 };
 
+// Where the filters of a group are.
+struct Filters {
+  int panel_vectors;         // from pair to pair
+  const HVX_Vector* heads;   // kPairHead of each pair: what sums begin with, and factors
+  const HVX_Vector* packed;  // of the first pair
+
+  Filters(const BytePanelState& state, int64_t group) {
+    const int pairs = static_cast<int>((state.shape.panels() + 1) / 2);
+    panel_vectors = static_cast<int>(state.panel_bytes) / kHvxBytes;
+    heads = reinterpret_cast<const HVX_Vector*>(state.packed) +
+            static_cast<int>(group) * pairs * (kPairHead + panel_vectors);
+    packed = heads + pairs * kPairHead;
+  }
+
+  // Asks for the filters of some pairs in the second cache, before they are needed. Nothing but time depends on it: the
+  // processor drops what it cannot fetch.
+  LATHE_INLINE void Fetch(int pair, int count) const {
+    constexpr int kMost = 0xffff;
+    const int wanted = count * panel_vectors, lines = wanted < kMost ? wanted : kMost;
+    constexpr int64_t kStep = int64_t{kHvxBytes} << 32, kWidth = kHvxBytes << 16;
+    const HVX_Vector* from = packed + pair * panel_vectors;
+    __builtin_HEXAGON_Y5_l2fetch(const_cast<HVX_Vector*>(from), kStep | kWidth | lines);
+  }
+};
+
 // Some vectors of outputs, and how they are stored.
 template <int vectors>
 struct Outputs {
   const BytePanelJob& job;
   const ByteTile& tile;
-  const HVX_Vector* heads;  // kPairHead of each pair: what sums begin with, and factors
+  const HVX_Vector* heads;  // those of Filters, from the first pair on
   const HVX_Vector* packed;
-  int panel_vectors;  // from pair to pair
+  int panel_vectors;
   int channel;        // the first
   int place;          // of the first in the tile: below 0 where some are skipped
   int count;          // outputs
@@ -203,17 +228,16 @@ struct Outputs {
   bool follows;       // the outputs of the next pixel stand behind them
   const int8_t* end;  // of the tile, where whole vectors may be stored: what stands behind is stored later
 
-  Outputs(const BytePanelJob& job, const ByteTile& tile, int first) : job(job), tile(tile) {
+  Outputs(const BytePanelJob& job, const ByteTile& tile, const Filters& filters, int first) : job(job), tile(tile) {
     const BytePanelState& state = *job.state;
     const int outputs = static_cast<int>(state.shape.outputs), begin = static_cast<int>(tile.output);
-    const int pairs = static_cast<int>((state.shape.panels() + 1) / 2), group = static_cast<int>(tile.group);
+    const int group = static_cast<int>(tile.group);
     const int pair = begin / kHvxLanes + first, step = static_cast<int>(job.output_step);
     skipped = first == 0 ? begin % kHvxLanes : 0;
     const int end_output = begin + static_cast<int>(tile.outputs), start = pair * kHvxLanes;
-    panel_vectors = static_cast<int>(state.panel_bytes) / kHvxBytes;
-    heads = reinterpret_cast<const HVX_Vector*>(state.packed) + group * pairs * (kPairHead + panel_vectors);
-    packed = heads + pairs * kPairHead + pair * panel_vectors;
-    heads += pair * kPairHead;
+    panel_vectors = filters.panel_vectors;
+    packed = filters.packed + pair * panel_vectors;
+    heads = filters.heads + pair * kPairHead;
     channel = group * outputs + start;
     place = start - begin;
     count = end_output - start < vectors * kHvxLanes ? end_output - start : vectors * kHvxLanes;
@@ -459,9 +483,10 @@ LATHE_INLINE void RunTile(const Pixels& pixels, const HvxStore& store, const Out
 
 template <int rows, int vectors>
 __attribute__((noinline)) void RunTiles(const BytePanelJob& job, const ByteTile& tile, const Pixels& pixels,
-                                        const HvxStore& store, int first) {
+                                        const HvxStore& store, const Filters& filters, int first) {
   static_assert(kByteChunkPixels % rows == 0, "rows are there for whole tiles");
-  const Outputs<vectors> outputs(job, tile, first);
+  const Outputs<vectors> outputs(job, tile, filters, first);
+  if (first > 0) filters.Fetch(static_cast<int>(tile.output) / kHvxLanes + first - kTileVectors, kTileVectors);
   int pixel = 0;
   for (; pixel + 1 < tile.count; pixel += rows) RunTile<rows, vectors>(pixels, store, outputs, pixel);
   if (pixel < tile.count) RunTile<1, vectors>(pixels, store, outputs, pixel);
@@ -473,19 +498,21 @@ inline namespace LATHE_ISA {
 // Sums and filters fill the registers.
 void RunByteTile(const BytePanelJob& job, const ByteTile& tile) {
   const BytePanelState& state = *job.state;
-  const Pixels pixels(state.shape, tile, job);
-  const HvxDoubt doubt = tile.residual != nullptr ? kDoubtOfTwo : state.whole_sums ? kDoubtOfWhole : kDoubtOfOne;
-  const HvxStore store(state.y_zero, state.low, state.high, doubt);
   const int begin = static_cast<int>(tile.output) / kHvxLanes;
   const int end = (static_cast<int>(tile.output + tile.outputs) + kHvxLanes - 1) / kHvxLanes;
   const int vectors = end - begin;
   const int whole = vectors / kTileVectors * kTileVectors, rest = vectors - whole;
+  const Filters filters(state, tile.group);
+  filters.Fetch(rest > 0 ? begin + whole : begin + whole - kTileVectors, rest > 0 ? rest : kTileVectors);
+  const Pixels pixels(state.shape, tile, job);
+  const HvxDoubt doubt = tile.residual != nullptr ? kDoubtOfTwo : state.whole_sums ? kDoubtOfWhole : kDoubtOfOne;
+  const HvxStore store(state.y_zero, state.low, state.high, doubt);
   // The last ones first: what is stored behind them is stored again.
-  if (rest == 3) RunTiles<6, 3>(job, tile, pixels, store, whole);
-  if (rest == 2) RunTiles<10, 2>(job, tile, pixels, store, whole);
-  if (rest == 1) RunTiles<12, 1>(job, tile, pixels, store, whole);
+  if (rest == 3) RunTiles<6, 3>(job, tile, pixels, store, filters, whole);
+  if (rest == 2) RunTiles<10, 2>(job, tile, pixels, store, filters, whole);
+  if (rest == 1) RunTiles<12, 1>(job, tile, pixels, store, filters, whole);
   for (int first = whole - kTileVectors; first >= 0; first -= kTileVectors)
-    RunTiles<kTileRows, kTileVectors>(job, tile, pixels, store, first);
+    RunTiles<kTileRows, kTileVectors>(job, tile, pixels, store, filters, first);
 }
 
 }  // namespace LATHE_ISA

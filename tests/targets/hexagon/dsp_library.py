@@ -50,8 +50,9 @@ class DspLibrary:
         with mock.patch.dict(os.environ, {**simulator().environment(self.programs), **names}):
             yield
 
-    def engine(self, model: Container, kind: DeviceKind = DeviceKind.ANY) -> Engine:
-        return self.library.engine(model=model.model, data=model.data, threads=1, device=DeviceOptions(kind=kind))
+    def engine(self, model: Container, kind: DeviceKind = DeviceKind.ANY, threads: int = 1) -> Engine:
+        device = DeviceOptions(kind=kind)
+        return self.library.engine(model=model.model, data=model.data, threads=threads, device=device)
 
 
 @functools.cache

@@ -6,14 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
-import onnx
 import pytest
-from onnx import TensorProto, helper
 
 from buildtool import resources
 from buildtool.builders import hexagon
 from buildtool.builders.toolchain import cmake_program, ninja_program
+from tests.targets.hexagon.shifted import DEPLOYMENT, write_model
 
 _PROJECT = """
 cmake_minimum_required(VERSION 3.21)
@@ -33,41 +31,6 @@ file(GLOB found ${folder}/hexagon-*/libshifted_skel.so)
 list(LENGTH found count)
 message(STATUS "programs: ${count}")
 """
-_DEPLOYMENT = """
-library_name: other
-target_abis: [host]
-hexagon_versions: [v68]
-models:
-  shifted:
-    platform: onnx
-    model_file_path: shifted.onnx
-    runtime: dsp
-    quantize: 1
-    subgraphs:
-      - {input_tensors: [x], input_shapes: ["1,6,6,8"], output_tensors: [y], output_shapes: ["1,6,6,8"]}
-"""
-
-
-def _model(file: Path) -> None:
-    """y = x + c, quantised."""
-    rng = np.random.default_rng(3)
-    constants = {
-        "c": rng.integers(-128, 128, (1, 8, 6, 6)).astype(np.int8),
-        "scale": np.float32(0.05),
-        "zero": np.int8(3),
-    }
-    nodes = [
-        helper.make_node("QuantizeLinear", ["x", "scale", "zero"], ["x8"]),
-        helper.make_node("DequantizeLinear", ["x8", "scale", "zero"], ["xf"]),
-        helper.make_node("DequantizeLinear", ["c", "scale", "zero"], ["cf"]),
-        helper.make_node("Add", ["xf", "cf"], ["sum"]),
-        helper.make_node("QuantizeLinear", ["sum", "scale", "zero"], ["y8"]),
-        helper.make_node("DequantizeLinear", ["y8", "scale", "zero"], ["y"]),
-    ]
-    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 8, 6, 6]) for name in "xy"]
-    initial = [onnx.numpy_helper.from_array(np.asarray(array), name) for name, array in constants.items()]
-    graph = helper.make_graph(nodes, "shifted", values[:1], values[1:], initial)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), file)
 
 
 def _cmake(*words: str | Path) -> str:
@@ -88,8 +51,8 @@ def test_programs_beside_the_library_and_installed(tmp_path: Path) -> None:
     app, user, prefix = tmp_path / "app", tmp_path / "user", tmp_path / "installed"
     app.mkdir()
     user.mkdir()
-    _model(app / "shifted.onnx")
-    (app / "shifted.yml").write_text(_DEPLOYMENT)
+    write_model(app / "shifted.onnx")
+    (app / "shifted.yml").write_text(DEPLOYMENT)
     (app / "CMakeLists.txt").write_text(_PROJECT)
     (user / "CMakeLists.txt").write_text(_USER)
     lathe = Path(sys.executable).with_name("lathe")

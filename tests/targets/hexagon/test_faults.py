@@ -70,7 +70,7 @@ def test_result_or_error(fault: Fault, tmp_path: Path) -> None:
                     session.run(network.inputs)
         del session, engine
     closed = [line for line in log.read_text().splitlines() if line.startswith("close")] if log.exists() else []
-    assert all(line.endswith(" 0") for line in closed), "the program keeps memory"
+    assert all(line.endswith(" 0 0") for line in closed), "the program keeps threads or memory"
 
 
 @pytest.mark.parametrize("fault", [fault for fault in _FAULTS if not fault.on_dsp], ids=lambda fault: fault.name)

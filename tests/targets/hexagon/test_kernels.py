@@ -47,10 +47,10 @@ def _models(family: str, count: int) -> list[tuple[Graph, dict[str, Array]]]:
 
 def _compare(family: str, count: int) -> int:
     compared = 0
-    for graph, arrays in _models(family, count):
+    for number, (graph, arrays) in enumerate(_models(family, count)):
         library, model = dsp_library(frozenset(node.op.name for node in graph.nodes)), on_dsp(graph)
         with library.on_simulator():
-            engine = library.engine(model, DeviceKind.DSP)
+            engine = library.engine(model, DeviceKind.DSP, threads=1 + 3 * (number % 2))
             assert engine.device_info.on_device
             found = engine.run(arrays)
         wanted = library.engine(model, DeviceKind.CPU).run(arrays)

@@ -61,4 +61,5 @@ def test_the_example_on_the_dsp(tmp_path: Path) -> None:
     assert np.array_equal(np.fromfile(tmp_path / "out.bin", np.uint32), wanted)
     lines = [line.split() for line in log.read_text().splitlines()]
     assert [line[0] for line in lines] == ["open", "invoke", "invoke", "close"]
-    assert lines[-1] == ["close", "0", "106", "100", "0"]  # turbo, clocks that follow the load; no memory is kept
+    assert lines[-1][:4] == ["close", "0", "106", "100"]  # turbo, clocks that follow the load
+    assert lines[-1][5:] == ["0", "0"], "threads or memory are kept"

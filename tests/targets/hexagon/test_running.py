@@ -74,5 +74,5 @@ def test_values_of_sessions_are_shared(tmp_path: Path, fault: str, shared: int) 
         del session
     runs = [line.split() for line in log.read_text().splitlines() if line.startswith("invoke")][1:]
     values = sum(array.nbytes for array in (*network.inputs.values(), *network.expected.values()))
-    assert [int(run[5]) for run in runs] == [shared, shared]
-    assert [int(run[6]) >= values for run in runs] == [not shared, not shared]
+    assert [int(run[7]) for run in runs] == [shared, shared]
+    assert [int(run[8]) >= values for run in runs] == [not shared, not shared]

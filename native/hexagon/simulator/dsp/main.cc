@@ -76,7 +76,7 @@ uint8_t* MappedOf(const BufferHead& head) {
 
 void Load(uint32_t count, Entry* entry) {
   char text[4096];
-  AnswerHead answer = {kFailed, 0, 0, 0, 0};
+  AnswerHead answer = {kFailed, 0, 0, 0, 0, 0, 0};
   if (count > sizeof text) Exit(1);
   ReadAll(text, count);
   text[sizeof text - 1] = 0;
@@ -93,7 +93,7 @@ void Invoke(const RequestHead& head, Entry entry, Memory* memory) {
   uint64_t total = 0;
   ReadAll(heads, buffers * sizeof *heads);
   for (uint32_t i = 0; i < buffers; ++i) total += BytesOf(heads[i]);
-  AnswerHead answer = {kNoMemory, 0, 0, 0, 0};
+  AnswerHead answer = {kNoMemory, 0, 0, 0, 0, 0, 0};
   if (total > (uint64_t{1} << 31) || !memory->Reserve(static_cast<size_t>(total) + kVector)) Exit(1);
   uint8_t* at = memory->data;
   for (uint32_t i = 0; i < buffers; ++i) {
@@ -117,6 +117,7 @@ void Invoke(const RequestHead& head, Entry entry, Memory* memory) {
   if (HandlesOutOf(head.scalars) > 0) answer.handle = arguments[buffers + handles_in].handle64;
   answer.live_blocks = LiveBlocks();
   TellPower(&answer.corner, &answer.latency);
+  CountThreads(&answer.made_threads, &answer.live_threads);
   WriteAll(&answer, sizeof answer);
   for (uint32_t i = inputs; i < buffers && answer.result == kOk; ++i) {
     if (heads[i].process == 0) WriteAll(arguments[i].buffer.data, arguments[i].buffer.size);
@@ -131,6 +132,7 @@ extern "C" [[noreturn]] void lathe_dsp_main() {
   for (;;) {
     RequestHead head;
     ReadAll(&head, sizeof head);
+    LimitThreads(head.most_threads);
     if (head.request == Request::kLoad) {
       Load(head.count, &entry);
     } else {

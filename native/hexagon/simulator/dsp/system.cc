@@ -88,6 +88,8 @@ long ThreadId() { return Call(kGetThread, 0); }
 
 void Sleep(uint32_t* word, uint32_t value) { Call(kFutex, Word(word), 0x80, static_cast<long>(value)); }
 
+void SleepUntilEnded(uint32_t* word, uint32_t value) { Call(kFutex, Word(word), 0, static_cast<long>(value)); }
+
 void Wake(uint32_t* word) { Call(kFutex, Word(word), 0x81, INT32_MAX); }
 
 void Mark(uint32_t number) { Call(kGetGroup, static_cast<long>(0x7a0000 + number)); }

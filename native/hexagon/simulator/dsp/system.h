@@ -21,8 +21,10 @@ void UnmapMemory(void* memory, size_t size);
 [[noreturn]] void Exit(int code);
 [[noreturn]] void ExitThread();
 long ThreadId();
-void Sleep(uint32_t* word,
-           uint32_t value);  // until it is woken, or for no reason; not where the word has another value
+// Until it is woken, or for no reason; not where the word has another value.
+void Sleep(uint32_t* word, uint32_t value);
+// The same, where Linux does the waking because a thread has ended.
+void SleepUntilEnded(uint32_t* word, uint32_t value);
 void Wake(uint32_t* word);
 // A call without effect, at which a plugin of qemu notes down what has been executed (native/tools/qemu).
 void Mark(uint32_t number);
@@ -39,6 +41,11 @@ void TellPower(uint32_t* corner, uint32_t* latency);
 uintptr_t SystemSymbol(const char* name);
 
 uintptr_t ThreadSymbol(const char* name);  // of those, threads.cc
+// How many threads programs may have at a time besides the one that calls them. At 0, a program that is loaded finds
+// nothing of threads.
+void LimitThreads(uint32_t most);
+// How many they have made, and how many of those they have not joined.
+void CountThreads(uint32_t* made, uint32_t* live);
 
 // A program that was loaded, by its path: the address of its entry, or 0 after a complaint.
 uintptr_t LoadProgram(const char* path, const char* entry);

@@ -4,15 +4,16 @@
 
 #include "native/hexagon/simulator/dsp/system.h"
 
-// A new thread, which calls `entry(argument)` on its own stack and ends. The answer of Linux.
-extern "C" long lathe_dsp_clone(long flags, void* stack, void (*entry)(void*), void* argument);
+// A new thread, which calls `entry(argument)` on its own stack and ends; then Linux makes `alive` zero and wakes who
+// waits for it. The answer of Linux.
+extern "C" long lathe_dsp_clone(long flags, void* stack, void (*entry)(void*), void* argument, uint32_t* alive);
 __asm__(
     ".globl lathe_dsp_clone\n"
     "lathe_dsp_clone:\n"
     "  { allocframe(#8) }\n"
     "  { memd(r29 + #0) = r17:16 }\n"
     "  { r16 = r2; r17 = r3 }\n"
-    "  { r2 = #0; r3 = #0; r4 = #0; r6 = #220 }\n"
+    "  { r2 = #0; r3 = r4; r6 = #220 }\n"  // the order of the last two depends on Linux: nobody needs the other one
     "  { trap0(#1) }\n"
     "  { p0 = cmp.eq(r0, #0); if (!p0.new) jump:t 1f }\n"
     "  { r0 = r17; callr r16 }\n"
@@ -27,27 +28,32 @@ namespace hexagon {
 
 namespace {
 
-constexpr size_t kStack = 256 * 1024;
+constexpr size_t kStack = 256 * 1024;  // of a thread whose maker gives none
 constexpr int kMostThreads = 64;
 constexpr int kOk = 0, kFailed = -1;
-constexpr long kAsThread = 0x50f00;  // memory, files, signals and more are shared
+constexpr long kAsThread = 0x250f00;  // memory, files, signals and more are shared; `alive` is cleared
 
 // What a program says of a thread that it wants, as far as anybody here asks for it.
 struct Wanted {
   char name[16];
   uint8_t place[2];
   uint16_t priority;
+  uint8_t others[4];
+  uint32_t stack_size;
+  uint8_t* stack;
 };
 
 struct Thread {
-  uint32_t used;  // 0: nobody has the place
-  uint32_t ended;
+  uint32_t used;   // 0: nobody has the place
+  uint32_t alive;  // 0: it has ended, and its stack is free
   long id;
   int status;
   void (*entry)(void*);
   void* argument;
   Wanted wanted;
+  void* own_stack;  // where its maker gave none
 };
+uint32_t most_threads = kMostThreads, made_threads = 0, live_threads = 0;
 Thread threads[kMostThreads];
 
 uint32_t Load(const uint32_t* word) { return __atomic_load_n(word, __ATOMIC_SEQ_CST); }
@@ -60,35 +66,36 @@ Thread* ThreadOf(long id) {
   return nullptr;
 }
 
-void End(Thread* thread, int status) {
-  thread->status = status;
-  Store(&thread->ended, 1);
-  Wake(&thread->ended);
-}
-
 void Begin(void* place) {
   auto* thread = static_cast<Thread*>(place);
   thread->id = ThreadId();
   thread->entry(thread->argument);
-  End(thread, 0);
 }
 
 int Create(uint32_t* id, const Wanted* wanted, void (*entry)(void*), void* argument) {
+  if (Load(&live_threads) >= most_threads) return kFailed;
   for (Thread& thread : threads) {
     uint32_t nobody = 0;
     if (!__atomic_compare_exchange_n(&thread.used, &nobody, 1, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) continue;
-    void* stack = MapMemory(kStack);
-    if (stack == nullptr) return kFailed;
-    thread.ended = 0;
+    memcpy(&thread.wanted, wanted, sizeof thread.wanted);
+    thread.own_stack = wanted->stack == nullptr ? MapMemory(kStack) : nullptr;
+    thread.status = 0;
     thread.entry = entry;
     thread.argument = argument;
-    memcpy(&thread.wanted, wanted, sizeof thread.wanted);
-    const long made = lathe_dsp_clone(kAsThread, static_cast<uint8_t*>(stack) + kStack, Begin, &thread);
+    uint8_t* bottom = wanted->stack != nullptr ? wanted->stack : static_cast<uint8_t*>(thread.own_stack);
+    const uintptr_t top =
+        reinterpret_cast<uintptr_t>(bottom) + (wanted->stack != nullptr ? wanted->stack_size : kStack);
+    Store(&thread.alive, 1);
+    const long made = bottom == nullptr ? kFailed
+                                        : lathe_dsp_clone(kAsThread, reinterpret_cast<void*>(top & ~uintptr_t{127}),
+                                                          Begin, &thread, &thread.alive);
     if (made < 0) {
-      UnmapMemory(stack, kStack);
+      if (thread.own_stack != nullptr) UnmapMemory(thread.own_stack, kStack);
       Store(&thread.used, 0);
       return kFailed;
     }
+    __atomic_fetch_add(&made_threads, 1, __ATOMIC_SEQ_CST);
+    __atomic_fetch_add(&live_threads, 1, __ATOMIC_SEQ_CST);
     thread.id = made;
     *id = static_cast<uint32_t>(made);
     return kOk;
@@ -99,14 +106,16 @@ int Create(uint32_t* id, const Wanted* wanted, void (*entry)(void*), void* argum
 int Join(uint32_t id, int* status) {
   Thread* thread = ThreadOf(static_cast<long>(id));
   if (thread == nullptr) return kFailed;
-  while (Load(&thread->ended) == 0) Sleep(&thread->ended, 0);
+  while (Load(&thread->alive) != 0) SleepUntilEnded(&thread->alive, 1);
   if (status != nullptr) *status = thread->status;
+  if (thread->own_stack != nullptr) UnmapMemory(thread->own_stack, kStack);
+  __atomic_fetch_sub(&live_threads, 1, __ATOMIC_SEQ_CST);
   Store(&thread->used, 0);
   return kOk;
 }
 
 [[noreturn]] void EndNow(int status) {
-  if (Thread* thread = ThreadOf(ThreadId())) End(thread, status);
+  if (Thread* thread = ThreadOf(ThreadId())) thread->status = status;
   ExitThread();
 }
 
@@ -216,7 +225,15 @@ uintptr_t AddressOf(T* function) {
 
 }  // namespace
 
+void LimitThreads(uint32_t most) { most_threads = most; }
+
+void CountThreads(uint32_t* made, uint32_t* live) {
+  *made = Load(&made_threads);
+  *live = Load(&live_threads);
+}
+
 uintptr_t ThreadSymbol(const char* name) {
+  if (most_threads == 0) return 0;
   static const struct {
     const char* name;
     uintptr_t address;
