@@ -63,4 +63,17 @@ foreach(abi IN ITEMS host aarch64-linux-gnu arm-linux-gnueabihf riscv64-linux-gn
   toolchain_entry(${toolchains}/${abi}.cmake entry)
   string(APPEND text "${entry}")
 endforeach()
-file(WRITE ${OUTPUT} "\"\"\"The flags of cmake/ and toolchains/.\"\"\"\n\n${text}}\n")
+
+# Of programs on the DSP, whose action says the version and where the headers are.
+function(hexagon_flags out)
+  set(LATHE_HEXAGON_VERSION "%VERSION%")
+  include(${toolchains}/hexagon.cmake)
+  string(REGEX REPLACE " -isystem .*" "" flags "${CMAKE_CXX_FLAGS_INIT}")
+  separate_arguments(flags UNIX_COMMAND "${flags}")
+  starlark_list(words ${flags})
+  set(${out} "${words}" PARENT_SCOPE)
+endfunction()
+
+hexagon_flags(hexagon)
+string(APPEND text "}\nHEXAGON_FLAGS = ${hexagon}\n")
+file(WRITE ${OUTPUT} "\"\"\"The flags of cmake/ and toolchains/.\"\"\"\n\n${text}")

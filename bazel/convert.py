@@ -17,6 +17,15 @@ rule `lathe_library`. Of a conversion:
     exports    the same as a version script
     promises   file for what has to hold of the libraries, for the check
 
+    dsp        folder for the sources of programs on the DSP, where models have parts for it
+
+Of a program on the DSP, which is compiled here, because Bazel's compilers do not know the DSP:
+
+    dsp_sources    the folder from the conversion
+    dsp_programs   folder for hexagon-<version>/lib<library>_skel.so, empty where no model has a part for the DSP
+    library_name
+    flags          {"version", "library", "core": lists of options of the compiler}
+
 And of a check, which copies a library where all of it holds:
 
     check      [[path of a library, path of the copy], ...]
@@ -25,22 +34,31 @@ And of a check, which copies a library where all of it holds:
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Collection
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 _RESULTS = "results"
+_DSP_PREFIX = "hexagon-"
+_INCLUDE_FOLDERS = ("", "native/include", "include")
+_AT_ONCE = 2  # compilers
+_UNIT = re.compile(r"^  (native/\S+\.cc)$", re.MULTILINE)
 _INCLUDED = re.compile(r'^#include "(native/.+\.cc)"$', re.MULTILINE)
 
 
 def main(request: dict[str, Any]) -> int:
-    return _check(request) if "check" in request else _convert(request)
+    if "check" in request:
+        return _check(request)
+    return _build_for_dsp(request) if "dsp_sources" in request else _convert(request)
 
 
 def _check(request: dict[str, Any]) -> int:
@@ -56,6 +74,44 @@ def _check(request: dict[str, Any]) -> int:
         sys.stderr.write(f"{error.render()}\n")
         return error.exit_code
     return 0
+
+
+def _build_for_dsp(request: dict[str, Any]) -> int:
+    from buildtool.builders import hexagon
+    from buildtool.builders.process import Processes
+    from buildtool.codegen.library import DSP_UNITS, dsp_file
+    from buildtool.errors import LatheError
+
+    sources, programs, flags = Path(request["dsp_sources"]), Path(request["dsp_programs"]), request["flags"]
+    programs.mkdir(parents=True, exist_ok=True)
+    try:
+        for folder in sorted(sources.glob(f"abi/{_DSP_PREFIX}*")):
+            own = [flag.replace("%VERSION%", folder.name.removeprefix(_DSP_PREFIX)) for flag in flags["version"]]
+            command = [str(hexagon.compiler()), *own, "-isystem", str(hexagon.headers()), *flags["library"]]
+            command += [f"-ffile-prefix-map={sources}/=", *(f"-I{sources / path}" for path in _INCLUDE_FOLDERS)]
+            with tempfile.TemporaryDirectory(prefix="lathe-") as objects:
+                units = (folder / DSP_UNITS).read_text().split()
+                compile_one = functools.partial(_compile, command, flags["core"], sources, Path(objects))
+                with ThreadPoolExecutor(_AT_ONCE) as threads:
+                    compiled = list(threads.map(compile_one, units))
+                file = programs / folder.name / dsp_file(request["library_name"])
+                identifier = (sources / "identifier").read_text()
+                hexagon.link_program(Processes(), compiled, file, identifier)
+                file.with_suffix(".map").unlink()
+    except LatheError as error:
+        sys.stderr.write(f"{error.render()}\n")
+        return error.exit_code
+    except subprocess.CalledProcessError as problem:
+        sys.stderr.write(f"{problem}\n")
+        return 1
+    return 0
+
+
+def _compile(command: list[str], core: list[str], sources: Path, objects: Path, unit: str) -> Path:
+    made = objects / f"{unit.replace('/', '_')}.o"
+    is_core = not _is_unit(PurePosixPath(unit)) and not unit.startswith("abi/")
+    subprocess.run([*command, *(core if is_core else ()), "-c", str(sources / unit), "-o", str(made)], check=True)
+    return made
 
 
 def _convert(request: dict[str, Any]) -> int:
@@ -101,14 +157,17 @@ def _distribute(request: dict[str, Any], here: Path, folder: Path) -> None:
     """Every file of the result to the output that it belongs to; all outputs exist, if only as empty folders."""
     from buildtool.requests.deployments import load_deployment
 
-    out = {name: here / request[name] for name in ("headers", "embedded", "include", "models")}
+    out = {name: here / request[name] for name in ("headers", "embedded", "include", "models", "dsp")}
     out |= {f"kernels/{isa}": here / path for isa, path in request["kernels"].items()}
     for path in out.values():
         path.mkdir(parents=True, exist_ok=True)
     source, generated = folder / "source", folder / "source" / "abi" / request["abi"]
     native = {PurePosixPath(file.relative_to(source)): file for file in _files(source / "native")}
     included = {name for path, file in native.items() if _is_unit(path) for name in _INCLUDED.findall(file.read_text())}
+    on_host = _UNIT.findall((generated / "sources.cmake").read_text())
     for path, file in native.items():
+        if path.suffix == ".cc" and str(path) not in included and str(path) not in on_host:
+            continue  # of the program on the DSP alone
         room = _room_of(path, included)
         if room:
             _copy(file, out[room] / path)
@@ -123,6 +182,10 @@ def _distribute(request: dict[str, Any], here: Path, folder: Path) -> None:
     _copy(source / "exports.map", here / request["exports"])
     report = json.loads((folder / "report" / "build.json").read_text())
     api = f"lathe_api_{report['identifier']}"
+    if list(source.glob(f"abi/{_DSP_PREFIX}*")):
+        for path in ("native", "include", *(f"abi/{found.name}" for found in source.glob(f"abi/{_DSP_PREFIX}*"))):
+            shutil.copytree(source / path, out["dsp"] / path)
+        (out["dsp"] / "identifier").write_text(report["identifier"])
     (here / request["symbols"]).write_text(f"{api}\n")
     (here / request["undefined"]).write_text(f"-Wl,--undefined={api}\n")
     promises = {"api": api, "glibc_floor": load_deployment(request["deployment"]).glibc_floor}

@@ -2,7 +2,7 @@
 
 load("@lathe_tool//:flags.bzl", "ISA_FLAGS", "TOOLCHAIN_FLAGS")
 load("//bazel/private:conversion.bzl", "LatheModelInfo", "convert")
-load("//bazel/private:link.bzl", "archive", "assemble", "check", "link", "merge")
+load("//bazel/private:link.bzl", "archive", "assemble", "check", "link", "merge", "programs_for_dsp")
 load(
     "//bazel/private:native.bzl",
     "CPP_TOOLCHAIN_ATTRIBUTES",
@@ -102,6 +102,7 @@ def _lathe_library_impl(ctx):
             runfiles = ctx.runfiles(files = [converted.models]),
         ),
         OutputGroupInfo(
+            dsp = depset([programs_for_dsp(ctx, converted.dsp, library)]),
             include = depset([converted.include]),
             models = depset([converted.models]),
             static = depset([static]),

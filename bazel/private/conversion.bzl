@@ -61,7 +61,7 @@ def convert(ctx, abi, library):
     tool = ctx.attr._tool[LatheToolInfo]
     prefix = ctx.label.name + ".lathe/"
     kernels = {isa: ctx.actions.declare_directory(prefix + "kernels/" + isa) for isa in sorted(ISA_FLAGS)}
-    out = {name: ctx.actions.declare_directory(prefix + name) for name in ("embedded", "headers", "include", "models")}
+    out = {name: ctx.actions.declare_directory(prefix + name) for name in ("dsp", "embedded", "headers", "include", "models")}
     for name, file in [
         ("exports", "exports.map"),
         ("promises", "promises.json"),

@@ -5,9 +5,9 @@ results, which are checked as that project's are.
 """
 
 load("@bazel_tools//tools/build_defs/cc:action_names.bzl", "ACTION_NAMES")
-load("@lathe_tool//:flags.bzl", "LINK_OPTIONS", "MERGE_OPTIONS", "TOOLCHAIN_FLAGS")
+load("@lathe_tool//:flags.bzl", "CORE_FLAGS", "HEXAGON_FLAGS", "LINK_OPTIONS", "MERGE_OPTIONS", "TOOLCHAIN_FLAGS")
 load("//bazel:tool.bzl", "LatheToolInfo")
-load(":native.bzl", "configured")
+load(":native.bzl", "configured", "library_flags")
 
 # Where a compiler looks for the linker, unless the user says otherwise; that of Bazel's own actions.
 _PATH = "/bin:/usr/bin:/usr/local/bin"
@@ -160,6 +160,42 @@ def link(ctx, merged, exports, library, abi):
         ] + driver.flags + LINK_OPTIONS + TOOLCHAIN_FLAGS[abi].link,
     )
     return out, whole
+
+def programs_for_dsp(ctx, sources, library):
+    """A folder of the programs for Qualcomm's DSP, empty where no model has a part for it.
+
+    Compiled by clang++-19 and ld.lld-19 of the machine, only where somebody asks for the folder.
+
+    Args:
+      ctx: of the rule, which has the attributes of lathe_library.
+      sources: the folder from the conversion.
+      library: the name of the library.
+    """
+    tool = ctx.attr._tool[LatheToolInfo]
+    out = ctx.actions.declare_directory("%s.lathe/dsp_programs" % ctx.label.name)
+    request = ctx.actions.declare_file("%s.lathe/dsp.json" % ctx.label.name)
+    flags = {
+        "core": CORE_FLAGS["clang"],
+        "library": library_flags("hexagon") + ([] if ctx.attr.messages else ["-DLATHE_NO_MESSAGES"]),
+        "version": HEXAGON_FLAGS,
+    }
+    ctx.actions.write(request, json.encode({
+        "dsp_programs": out.path,
+        "dsp_sources": sources.path,
+        "flags": flags,
+        "library_name": library,
+    }) + "\n")
+    ctx.actions.run(
+        executable = tool.program,
+        arguments = [request.path],
+        inputs = depset([request, sources], transitive = [tool.data]),
+        outputs = [out],
+        env = {"PATH": ctx.configuration.default_shell_env.get("PATH", _PATH)},
+        execution_requirements = {"block-network": "1"},
+        mnemonic = "LatheDsp",
+        progress_message = "Compiling %s for the DSP" % ctx.label,
+    )
+    return out
 
 def check(ctx, libraries, promises):
     """The libraries once it is certain that they keep their promises: what they export and need, and the glibc floor.

@@ -46,7 +46,7 @@ def configured(ctx):
     )
     return toolchain, features
 
-def _library_flags(cpu):
+def library_flags(cpu):
     """Those of the one table, without warnings: another compiler may have more of them, and here nobody mends them."""
     frames = [] if cpu in _CPUS_WITH_FRAMES else ["-fomit-frame-pointer"]
     return [flag for flag in LIBRARY_FLAGS if not flag.startswith("-W")] + ["-w"] + _NEUTRAL_FLAGS + frames
@@ -76,7 +76,7 @@ def compile_units(ctx, name, sources, contexts, flags, messages = True, headers 
         cc_toolchain = toolchain,
         srcs = sources,
         compilation_contexts = contexts + [own],
-        user_compile_flags = _library_flags(toolchain.cpu) + flags + ([] if messages else ["-DLATHE_NO_MESSAGES"]),
+        user_compile_flags = library_flags(toolchain.cpu) + flags + ([] if messages else ["-DLATHE_NO_MESSAGES"]),
         disallow_nopic_outputs = True,
     )
     return outputs.pic_objects

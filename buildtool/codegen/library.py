@@ -69,6 +69,10 @@ class DspSources:
         return tuple(f"hexagon-{version}" for version in self.versions)
 
 
+#: Which units the program on the DSP is made of, one a line, for those who build it without Lathe's own builder.
+DSP_UNITS = "units.txt"
+
+
 @dataclass(frozen=True)
 class LibrarySources:
     """A library: its name for files, its identifier for C, and its parts per ABI."""
@@ -131,10 +135,11 @@ def emit(library: LibrarySources, sources: NativeSources) -> SourceTree:
         files.update(_abi_files(part, units[part.abi], device_sources, common))
     if library.dsp is not None:
         for abi in library.dsp.abis:
-            files.update(own := _dsp_files(library.dsp, abi, common))
+            own = _dsp_files(library.dsp, abi, common)
             taken = (*sources.dsp_core(), *sources.units(library.dsp.kernel_files))
             files.update((path, sources.read(path)) for unit in taken for path in sources.closure(unit))
             units[abi] = (*own, *taken)
+            files |= {**own, f"abi/{abi}/{DSP_UNITS}": "".join(f"{unit}\n" for unit in units[abi]).encode()}
     return SourceTree(library.name, {name: files[name] for name in sorted(files)}, units)
 
 

@@ -10,16 +10,21 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import onnx
 import pytest
 from onnx import numpy_helper
 
+from buildtool.builders import hexagon
+from buildtool.builders.objects import ObjectCache
+from buildtool.runtime import DeviceKind, DeviceOptions, Library
 from tests.cli.conftest import EXAMPLE
 from tests.native_builds import QEMU, RISCV, riscv_emulator
 from tests.packaging.bazel import Action, Bazel, CacheServer, bazel_app, cache_server
 from tests.packaging.conftest import Environment
+from tests.targets.hexagon.shifted import DEPLOYMENT, write_model
 
 pytestmark = [
     pytest.mark.slow,
@@ -207,6 +212,37 @@ def test_one_more_kernel_compiles_no_other(bazel: Bazel) -> None:
     assert executed.pop("CppCompile") in (1, 2)
     kinds = ("LatheConvert", "LatheAssemble", "LatheTailor", "LatheArchive", "LatheLink", "LatheCheck")
     assert executed == dict.fromkeys(kinds, 1)
+
+
+@pytest.mark.sweep
+def test_programs_for_the_dsp(bazel: Bazel) -> None:
+    """An output group, which nothing compiles that does not ask for it; the library runs on what is in it."""
+    build, folder = bazel.app / "BUILD.bazel", "shifted.lathe"
+    before = build.read_text()
+    write_model(bazel.app / "shifted.onnx")
+    (bazel.app / "shifted.yml").write_text(DEPLOYMENT)
+    rule = 'lathe_library(name = "shifted", deployment = "shifted.yml", models = ["shifted.onnx"])'
+    try:
+        build.write_text(f"{before}\n{rule}\n")
+        groups = "--output_groups=shared,models"
+        assert "LatheDsp" not in mnemonics(bazel.actions("build", groups, ":shifted"))
+        bazel.run("build", "--jobs=2", *bazel.options, f"{groups},dsp", ":shifted", ":reader_networks")
+    finally:
+        build.write_text(before)
+    assert list(bazel.output("reader_networks.lathe/dsp_programs").iterdir()) == []
+    program = bazel.output(f"{folder}/dsp_programs/hexagon-v68/libshifted_skel.so")
+    hexagon.check_program(program, "shifted_skel_handle_invoke")
+    library = Library(bazel.output(f"{folder}/libshifted.so"), "shifted")
+    (file,) = bazel.output(f"{folder}/models").glob("*.pb")
+    data = file.with_suffix(".data").read_bytes()
+    given = {"x": np.random.default_rng(5).uniform(-6, 6, (1, 6, 6, 8)).astype(np.float32)}
+
+    def run(kind: DeviceKind) -> np.ndarray[Any, Any]:
+        engine = library.engine(model=file.read_bytes(), data=data, threads=1, device=DeviceOptions(kind=kind))
+        return engine.run(given)["y"]
+
+    with mock.patch.dict(os.environ, hexagon.simulator(ObjectCache()).environment(program.parent)):
+        np.testing.assert_array_equal(run(DeviceKind.DSP), run(DeviceKind.CPU))
 
 
 @pytest.mark.sweep

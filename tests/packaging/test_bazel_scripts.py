@@ -13,9 +13,11 @@ import pytest
 import buildtool
 from tests.cli.conftest import EXAMPLE
 from tests.packaging.conftest import ROOT
+from tests.targets.hexagon.shifted import DEPLOYMENT, write_model
 
 BAZEL = ROOT / "bazel"
-FOLDERS = ("headers", "embedded", "include", "models")
+FOLDERS = ("headers", "embedded", "include", "models", "dsp")
+HOST_ISAS = ("avx2", "avx512", "vnni", "neon", "fp16", "dotprod", "i8mm")
 FILES = ("registry", "symbols", "undefined", "exports", "promises")
 
 
@@ -67,6 +69,36 @@ def test_a_conversion_fills_every_output(tmp_path: Path) -> None:
     assert "conv2d_f32_gemm__neon.cc" in neon
     assert all(name.endswith("__neon.cc") for name in neon)
     assert str(tmp_path) not in (out / "registry").read_text()
+
+
+@pytest.mark.slow
+def test_programs_for_the_dsp(tmp_path: Path) -> None:
+    """The bytes that `lathe build` gives; nothing of them is among the host's units, and the host has its own."""
+    write_model(tmp_path / "shifted.onnx")
+    files = {"app/deploy.yml": "deploy.yml", "app/shifted.onnx": "shifted.onnx"}
+    kernels = {isa: f"out/kernels/{isa}" for isa in ("portable", "hexagon", *HOST_ISAS)}
+    wishes = request(tmp_path, DEPLOYMENT, abi="host", files=files, kernels=kernels, library_name="shifted")
+    done = script("convert.py", ROOT, wishes, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert {"dsp.cc", "loader.cc", "region.cc"} <= set(listed(tmp_path / "out" / "kernels" / "hexagon"))
+    assert not {"libc.cc", "program.cc"} & {*listed(tmp_path / "out" / "kernels" / "hexagon")}
+
+    assert script("install.py", "tool", buildtool.version(), folder=tmp_path).returncode == 0
+    flags: dict[str, Any] = {}
+    exec((tmp_path / "tool" / "flags.bzl").read_text(), {"struct": dict}, flags)
+    library = [flag for flag in flags["LIBRARY_FLAGS"] if not flag.startswith("-W")]
+    of_dsp = {"version": flags["HEXAGON_FLAGS"], "library": library, "core": flags["CORE_FLAGS"]["clang"]}
+    asked = {"dsp_sources": "out/dsp", "dsp_programs": "out/programs", "library_name": "shifted", "flags": of_dsp}
+    (tmp_path / "dsp.json").write_text(json.dumps(asked))
+    tool = [str(tmp_path / "tool" / "lathe"), "dsp.json"]
+    run = subprocess.run(tool, cwd=tmp_path, env={}, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert listed(tmp_path / "out" / "programs") == ["libshifted_skel.so"]
+
+    (tmp_path / "shifted.yml").write_text(DEPLOYMENT.replace("library_name: other", "library_name: shifted"))
+    built = buildtool.build(tmp_path / "shifted.yml", options=buildtool.Options(output=tmp_path / "build"))
+    made = tmp_path / "out" / "programs" / "hexagon-v68" / "libshifted_skel.so"
+    assert made.read_bytes() == built.dsp_programs[0].read_bytes()
 
 
 @pytest.mark.slow
