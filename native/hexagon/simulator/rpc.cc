@@ -10,7 +10,9 @@
 //                         restart, timeout, signature, failed
 //   LATHE_DSP_SIM_THREADS how many threads a program may have at a time besides the one that calls it; at 0 it finds
 //                         no functions for threads
-//   LATHE_DSP_SIM_LOG     a file that gets a line for each call, with the voltage corner and the latency that the
+//   LATHE_DSP_SIM_VECTORS how many threads of a program may hold the vectors at a time; others wait. At 0 all are
+//   refused LATHE_DSP_SIM_LOG     a file that gets a line for each call, with the voltage corner and the latency that
+//   the
 //                         program has asked for, the threads that it has made, and the threads and blocks of memory
 //                         that it holds; behind them, how many buffers are shared, and how many bytes of others are
 //                         copied
@@ -56,7 +58,9 @@ const char* Environment(const char* name, const char* otherwise) {
   return value != nullptr && *value != 0 ? value : otherwise;
 }
 
-uint32_t MostThreads() { return static_cast<uint32_t>(atoi(Environment("LATHE_DSP_SIM_THREADS", "64"))); }
+uint32_t MostOf(const char* name) { return static_cast<uint32_t>(atoi(Environment(name, "64"))); }
+uint32_t MostThreads() { return MostOf("LATHE_DSP_SIM_THREADS"); }
+uint32_t MostVectors() { return MostOf("LATHE_DSP_SIM_VECTORS"); }
 
 // `invoked`: of a call of the program.
 void Log(const char* what, int answer, const AnswerHead& head, const Opened* invoked = nullptr) {
@@ -207,7 +211,8 @@ bool LoadInto(const Opened& opened, const char* uri) {
   if (entry_length + 1 > sizeof text - path_length) return false;
   memcpy(text + path_length, entry, entry_length);
   text[path_length + entry_length] = 0;
-  const RequestHead head = {Request::kLoad, 0, 0, static_cast<uint32_t>(path_length + entry_length + 1), MostThreads()};
+  const RequestHead head = {Request::kLoad, 0, 0, static_cast<uint32_t>(path_length + entry_length + 1), MostThreads(),
+                            MostVectors(),  0};
   AnswerHead answer = {};
   return SendAll(opened.socket, &head, sizeof head) && SendAll(opened.socket, text, head.count) &&
          ReceiveAll(opened.socket, &answer, sizeof answer) && answer.result == kOk;
@@ -262,7 +267,7 @@ int Carry(Opened* opened, uint32_t scalars, Argument* arguments, Handle* out, An
     opened->shared_buffers += heads[i].process != 0 ? 1 : 0;
     opened->copied_bytes += heads[i].process != 0 ? 0 : heads[i].size;
   }
-  const RequestHead head = {Request::kInvoke, scalars, opened->inner, buffers, MostThreads()};
+  const RequestHead head = {Request::kInvoke, scalars, opened->inner, buffers, MostThreads(), MostVectors(), 0};
   AnswerHead answer = {};
   bool fine = SendAll(opened->socket, &head, sizeof head) && SendAll(opened->socket, heads, buffers * sizeof *heads);
   for (uint32_t i = 0; i < inputs && fine; ++i)

@@ -20,6 +20,8 @@ struct RequestHead {
   uint64_t handle;
   uint32_t count;
   uint32_t most_threads;  // that the program may have besides the one that calls it
+  uint32_t most_vectors;  // threads that may hold the vectors at a time
+  uint32_t reserved;
 };
 
 // An argument. One in memory that both sides see is a part of a file of the application.

@@ -36,6 +36,20 @@ def test_equal_bytes(asked: int, limit: int, made: int, tmp_path: Path) -> None:
     assert counts[-1] == (made, 0, 0), "threads or memory are kept"
 
 
+@pytest.mark.parametrize("vectors", [0, 1, 2])
+def test_few_have_the_vectors(vectors: int, tmp_path: Path) -> None:
+    """Workers wait for them, or go without jobs, and the end waits for no worker for ever."""
+    network, library, log = small_network(), small_library(), tmp_path / "log"
+    with library.on_simulator(log=str(log), vectors=str(vectors)):
+        for _ in range(3):
+            session = library.engine(network.model, DeviceKind.DSP, 4).session()
+            for _ in range(4):
+                network.check(session.run(network.inputs))
+            del session
+    closed = [counts for counts in _counts(log) if counts[1] == 0]
+    assert closed[1::2] == [(3, 0, 0)] * 3
+
+
 def test_sessions_share_them(tmp_path: Path) -> None:
     """Two programs with four threads each, and two sessions of each; every value is kept in one of them."""
     network, library = small_network(), small_library()

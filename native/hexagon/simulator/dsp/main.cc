@@ -132,7 +132,7 @@ extern "C" [[noreturn]] void lathe_dsp_main() {
   for (;;) {
     RequestHead head;
     ReadAll(&head, sizeof head);
-    LimitThreads(head.most_threads);
+    LimitThreads(head.most_threads, head.most_vectors);
     if (head.request == Request::kLoad) {
       Load(head.count, &entry);
     } else {

@@ -171,8 +171,6 @@ uintptr_t SystemSymbol(const char* name) {
       {"__register_frame_info_bases", AddressOf(Nothing)},
       {"__stack_chk_fail", AddressOf(Smashed)},
       {"__stack_chk_guard", AddressOf(&stack_guard)},
-      {"qurt_hvx_lock", AddressOf(Nothing)},
-      {"qurt_hvx_unlock", AddressOf(Nothing)},
       {"HAP_power_set", AddressOf(SetPower)},
       {"HAP_perf_qtimer_count_to_us", AddressOf(AsMicroseconds)},
   };

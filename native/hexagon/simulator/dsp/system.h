@@ -42,8 +42,8 @@ uintptr_t SystemSymbol(const char* name);
 
 uintptr_t ThreadSymbol(const char* name);  // of those, threads.cc
 // How many threads programs may have at a time besides the one that calls them. At 0, a program that is loaded finds
-// nothing of threads.
-void LimitThreads(uint32_t most);
+// nothing of threads. And how many may hold the vectors.
+void LimitThreads(uint32_t most, uint32_t vectors);
 // How many they have made, and how many of those they have not joined.
 void CountThreads(uint32_t* made, uint32_t* live);
 

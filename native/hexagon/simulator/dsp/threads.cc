@@ -218,6 +218,26 @@ uint32_t Await(uint32_t* signals, uint32_t mask, uint32_t all) {
   }
 }
 
+// The vectors: threads that hold them, of which there are so many at most.
+uint32_t most_vectors = kMostThreads, holding = 0;
+int LockVectors(int) {
+  if (most_vectors == 0) return kFailed;
+  for (uint32_t held = Load(&holding);;) {
+    if (held >= most_vectors) {
+      Sleep(&holding, held);
+      held = Load(&holding);
+    } else if (__atomic_compare_exchange_n(&holding, &held, held + 1, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+      return kOk;
+    }
+  }
+}
+int UnlockVectors() {
+  if (Load(&holding) == 0) return kFailed;
+  __atomic_fetch_sub(&holding, 1, __ATOMIC_SEQ_CST);
+  Wake(&holding);
+  return kOk;
+}
+
 template <typename T>
 uintptr_t AddressOf(T* function) {
   return reinterpret_cast<uintptr_t>(function);
@@ -225,7 +245,10 @@ uintptr_t AddressOf(T* function) {
 
 }  // namespace
 
-void LimitThreads(uint32_t most) { most_threads = most; }
+void LimitThreads(uint32_t most, uint32_t vectors) {
+  most_threads = most;
+  most_vectors = vectors;
+}
 
 void CountThreads(uint32_t* made, uint32_t* live) {
   *made = Load(&made_threads);
@@ -233,6 +256,8 @@ void CountThreads(uint32_t* made, uint32_t* live) {
 }
 
 uintptr_t ThreadSymbol(const char* name) {
+  if (strcmp(name, "qurt_hvx_lock") == 0) return AddressOf(LockVectors);
+  if (strcmp(name, "qurt_hvx_unlock") == 0) return AddressOf(UnlockVectors);
   if (most_threads == 0) return 0;
   static const struct {
     const char* name;
