@@ -114,6 +114,7 @@ Program* Program::Open() {
 
 void Program::Close() {
   for (Part& part : parts_) Release(&part);
+  ThreadPool::Release(pool_);
   const lathe_allocator allocator = DefaultAllocator();
   allocator.free(allocator.user, this);
 }
@@ -147,8 +148,11 @@ Code Program::MakePart(const Argument* arguments, const ErrorSink& errors, Part*
   options.struct_size = sizeof options;
   options.model = copied.model;
   options.data = copied.data;
-  const uint32_t threads = block.threads < kMostThreads ? block.threads : kMostThreads;
-  options.num_threads = threads < 1 ? 1 : static_cast<int>(threads);
+  if (pool_ == nullptr) {
+    const uint32_t threads = block.threads < 1 ? 1 : block.threads < kMostThreads ? block.threads : kMostThreads;
+    LATHE_TRY(ThreadPool::Create(static_cast<int>(threads), DefaultAllocator(), errors, &pool_));
+  }
+  options.pool = reinterpret_cast<lathe_pool*>(pool_);
   LATHE_TRY(Engine::Create(options, errors, &part->engine));
   return Session::Create(part->engine, 0, errors, &part->session);
 }

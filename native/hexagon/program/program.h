@@ -34,6 +34,7 @@ class Program {
   Part* Find(const Argument& block);
 
   Part parts_[kMostParts] = {};
+  ThreadPool* pool_ = nullptr;  // of all parts, made with the first one
 };
 
 }  // namespace hexagon

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -23,7 +24,8 @@ from tests.targets.hexagon.network import small_network
 
 _MODELS = 100  # of each operator
 _FEW = ("concat", "conv2d", "dwconv2d", "fully_connected", "gather", "max_pool2d", "reduce_mean")
-_VERSION = 2  # of the protocol
+_VERSION = 3  # of the protocol
+_THREADS = 2
 _CREATE, _RUN, _DESTROY = 2, 3, 4
 _REPLY = struct.Struct("<iIQ256s")
 _OK, _CODES = 0, range(7)  # of lathe_code
@@ -65,15 +67,15 @@ class Program:
         return Reply(code, part, text.partition(b"\0")[0].decode("utf-8", "replace"))
 
     def create(self, model: bytes, data: bytes) -> Reply:
-        return self.call(_CREATE, [struct.pack("<II", _VERSION, 0), model, data])
+        return self.call(_CREATE, [struct.pack("<III", _VERSION, 0, _THREADS), model, data])
 
 
 @contextmanager
-def _program(operators: Sequence[str]) -> Iterator[Program]:
+def _program(operators: Sequence[str], log: Path) -> Iterator[Program]:
     library = dsp_library(frozenset(operators))
     rpc, handle = ctypes.CDLL(str(simulator().library)), ctypes.c_uint64()
     uri = "file:///libdsp_kernels_skel.so?dsp_kernels_skel_handle_invoke&_modver=1.0&_dom=cdsp"
-    with library.on_simulator():
+    with library.on_simulator(log=str(log)):
         assert rpc.remote_handle64_open(uri.encode(), ctypes.byref(handle)) == 0
         try:
             yield Program(rpc, handle.value)
@@ -130,9 +132,9 @@ def _try_all(program: Program, operator: str, count: int) -> tuple[int, int]:
     return ran, refused
 
 
-def _check(operators: Sequence[str], count: int, program_has: Sequence[str]) -> None:
+def _check(operators: Sequence[str], count: int, program_has: Sequence[str], log: Path) -> None:
     small = small_network().model
-    with _program(program_has) as program:
+    with _program(program_has, log) as program:
         for operator in operators:
             ran, refused = _try_all(program, operator, count)
             assert ran > count // 20, operator
@@ -140,14 +142,17 @@ def _check(operators: Sequence[str], count: int, program_has: Sequence[str]) -> 
         reply = program.create(small.model, small.data)  # the container around a part: of an operator for CPUs
         assert reply.code != _OK
         assert reply.message
+    made, threads, blocks = map(int, log.read_text().splitlines()[-1].split()[4:7])
+    assert made == _THREADS - 1, "the parts of a program have threads of their own"
+    assert (threads, blocks) == (0, 0), "threads or memory are kept"
 
 
 @pytest.mark.slow
-def test_some_operators() -> None:
-    _check(_FEW, _MODELS // 5, _FEW)
+def test_some_operators(tmp_path: Path) -> None:
+    _check(_FEW, _MODELS // 5, _FEW, tmp_path / "log")
 
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("operator", sorted(MAKERS))
-def test_every_operator(operator: str) -> None:
-    _check([operator], _MODELS, sorted(MAKERS))
+def test_every_operator(operator: str, tmp_path: Path) -> None:
+    _check([operator], _MODELS, sorted(MAKERS), tmp_path / "log")
