@@ -124,7 +124,8 @@ def evaluate(
     text = (
         f"{found['arch']}: {found['measure']} {found['accuracy']:.2%}, {found['samples']} held-out samples{top_words}\n"
     )
-    text += f"weights: {_bits_text(found['weight_bits'])}\n"
+    size = f"; {found['weight_bytes']} bytes with biases" if found["weight_bytes"] else ""
+    text += f"weights: {_bits_text(found['weight_bits'])}{size}\n"
     if found["layers_compared"]:
         text += f"simulator: all {found['layers_compared']} layers equal, for every sample\n"
     text += "\n".join(" ".join(f"{count:5}" for count in row) for row in found["confusion"])

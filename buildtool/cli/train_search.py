@@ -102,7 +102,7 @@ def _text(model: Path, found: dict[str, Any]) -> str:
     return (
         f"{found['arch']}: {len(found['trials'])} networks trained, {found['resumed']} of them in an earlier search, "
         f"{refused} did not fit\n"
-        f"best: {best['accuracy']:.2%} of the samples of the search, {chosen}; bits: {bits}\n"
+        f"best: {found['measure']} {best['accuracy']:.2%} of the samples of the search, {chosen}; bits: {bits}\n"
         f"{best['weight_bytes']} bytes of weights and biases, {best['cycles']} cycles, estimated\n"
         f"wrote {found['policy']}\n"
         f"next: lathe train fit {model} --arch {found['arch']}{sets} --qat-policy {found['policy']}"
@@ -114,7 +114,7 @@ def _bits_text(model: Path, found: dict[str, Any]) -> str:
     return (
         f"{found['arch']}: {bits}; shift quantile {found['shift_quantile']}\n"
         f"{found['weight_bytes']} bytes of weights and biases, {found['cycles']} cycles, estimated\n"
-        f"without training {found['accuracy']:.2%} of the held-out samples\n"
+        f"without training: {found['measure']} {found['accuracy']:.2%} of the held-out samples\n"
         f"wrote {found['policy']}\n"
         f"next: lathe train fit {model} --arch {found['arch']} --qat-policy {found['policy']}"
     )

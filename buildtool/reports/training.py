@@ -48,6 +48,7 @@ def _curve(title: str, text: str, epochs: Sequence[Mapping[str, Any]], key: str,
 
 def of_search(arch: str, found: Mapping[str, Any]) -> bytes:
     """A search: its trials, the best one first, and what did not fit."""
+    measure = found["measure"]
     ranked = sorted(found["trials"], key=lambda trial: (-trial["accuracy"], trial["weight_bytes"]))
     rows = [
         [
@@ -62,13 +63,14 @@ def of_search(arch: str, found: Mapping[str, Any]) -> bytes:
     tiles = [("networks trained", str(len(ranked)), "")]
     if ranked:
         first = ranked[0]
-        tiles.insert(0, ("best accuracy", f"{first['accuracy']:.2%}", "of samples that were held out for the search"))
+        what = "of samples that were held out for the search"
+        tiles.insert(0, (f"best {measure}", f"{first['accuracy']:.2%}", what))
         tiles.append(("its weights", f"{first['weight_bytes']:,} B", _bits(first["bits"])))
         tiles.append(("its cycles", f"{first['cycles']:,}", "estimated"))
     points = [[trial["weight_bytes"], trial["accuracy"], _bits(trial["bits"])] for trial in ranked]
     curves = [
         {
-            "title": "Accuracy and size",
+            "title": f"{measure[0].upper()}{measure[1:]} and size",
             "text": "A point is a network that was trained.",
             "x": "bytes of weights",
             "share": True,
@@ -77,7 +79,7 @@ def of_search(arch: str, found: Mapping[str, Any]) -> bytes:
         }
     ]
     notes = [f"{count} did not fit: {reason}" for reason, count in found["refused"].items()]
-    columns = [("accuracy", True), ("arguments", False), ("bits", False), ("weight bytes", True), ("cycles", True)]
+    columns = [(measure, True), ("arguments", False), ("bits", False), ("weight bytes", True), ("cycles", True)]
     return _page(f"Search for {arch}", tiles, notes, curves if points else [], ("Networks", columns, rows))
 
 
@@ -99,7 +101,7 @@ def of_bits(arch: str, found: Mapping[str, Any]) -> bytes:
         for layer, losses in found["sensitivity"].items()
     ]
     tiles = [
-        ("accuracy", f"{found['accuracy']:.2%}", "of the held-out samples, without training"),
+        (found["measure"], f"{found['accuracy']:.2%}", "of the held-out samples, without training"),
         ("weights and biases", f"{found['weight_bytes']:,} B", ""),
         ("cycles", f"{found['cycles']:,}", "estimated"),
     ]

@@ -55,13 +55,11 @@ class Data:
         return Data(self.name, samples[~held], labels[~held], samples[held], labels[held])
 
     def of_the_first_label(self) -> Data:
-        """Label 0 alone in training; held out a part of it, and all of the other labels."""
+        """Label 0 alone in training; the samples that are held out stay as they are."""
         usual = self.labels == 0
-        if not usual.any() or not (self.test_labels == 0).any() or (usual.all() and not self.test_labels.any()):
+        if not usual.any() or not (self.test_labels == 0).any() or not self.test_labels.any():
             raise ConfigError("the samples are of one kind", rule="the task rebuild has label 0 and others: anomalies")
-        samples = np.concatenate([self.test_samples, self.samples[~usual]])
-        labels = np.concatenate([self.test_labels, self.labels[~usual]])
-        return Data(self.name, self.samples[usual], self.labels[usual], samples, labels)
+        return Data(self.name, self.samples[usual], self.labels[usual], self.test_samples, self.test_labels)
 
     @property
     def has_boxes(self) -> bool:

@@ -41,16 +41,8 @@ Logits = Callable[[nn.Module, torch.Tensor], torch.Tensor]
 Loss = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
 
 
-def plain(samples: torch.Tensor, outputs: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-    """The loss without a teacher."""
-    del samples
-    return functional.cross_entropy(outputs, labels)
-
-
-def loss_of(distillation: Distillation | None, file: Path, data: Data, logits: Logits) -> Loss:
+def loss_of(distillation: Distillation, file: Path, data: Data, logits: Logits) -> Loss:
     """The loss of samples, of what the network puts out for them, and of their labels."""
-    if distillation is None:
-        return plain
     state = torch.get_rng_state()  # the teacher changes nothing of what is random in training
     own = distillation.file or file
     arguments = models.arguments_of(distillation.checkpoint)

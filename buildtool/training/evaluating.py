@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,9 +22,8 @@ from buildtool.targets.max7800x.devices import Device
 from buildtool.targets.max7800x.network import Network
 from buildtool.targets.max7800x.simulation.native_simulator import Simulator
 from buildtool.tensors.files import npy
-from buildtool.training import models, rules, tasks, tracing
+from buildtool.training import fitting, models, rules, tasks, tracing
 from buildtool.training.data import Data
-from buildtool.training.fitting import given
 from buildtool.training.kpu import Conv2d, comparing, exporting
 from buildtool.training.tasks import Task
 
@@ -45,11 +45,13 @@ class Evaluated:
     measure: str = tasks.MEASURES[tasks.CLASSES]
     value: float | None = None  # of other tasks than classes, which have no confusion
     samples: int = 0
+    weight_bytes: int = 0  # of weights and biases of the MAX7800x
 
     def as_json(self) -> dict[str, Any]:
         return {
             "arch": self.arch,
             "weight_bits": list(self.bits),
+            "weight_bytes": self.weight_bytes,
             "samples": self.samples,
             "measure": self.measure,
             "top": self.top,
@@ -76,13 +78,16 @@ def loaded(file: Path, arch: str | None, data: Data, weights: Path, bits: int | 
 def evaluate(name: str, network: nn.Module, data: Data, *, top: int = 1, task: Task = CLASSES) -> Evaluated:
     """Over the held-out samples; of quantised networks with the integers of the chip."""
     of_k210 = exporting.is_of_k210(network)
+    tasks.check(task, network, tracing.probe(network, data.shape), task.classes(data))
+    if task.word == tasks.PRIORS:
+        return _single_shot(name, network, data, task)
     scores = comparing.scores(network, data.test_samples) if of_k210 else outputs_of(network, data.test_samples)[-1]
-    bits = tuple(layer.bits for layer in models.layers_of(network).values())
+    bits, size = _bits_and_bytes(network)
     count = len(data.test_labels)
     if task.word != tasks.CLASSES:
         value = tasks.measured(task, _real(network, scores), data)
         none = np.zeros((0, 0), np.int64)
-        return Evaluated(name, bits, none, top, 0, measure=task.measure, value=value, samples=count)
+        return Evaluated(name, bits, none, top, 0, measure=task.measure, value=value, samples=count, weight_bytes=size)
     scores = scores.reshape(count, -1)
     if scores.shape[1] > _MOST_CLASSES:
         raise ConfigError(
@@ -95,7 +100,27 @@ def evaluate(name: str, network: nn.Module, data: Data, *, top: int = 1, task: T
     np.add.at(answers, (data.test_labels, scores.argmax(1)), 1)
     ranked = np.argsort(-scores, axis=1, kind="stable")[:, :top]
     right = int((ranked == data.test_labels[:, None]).any(1).sum())
-    return Evaluated(name, bits, answers, top, right, samples=count)
+    return Evaluated(name, bits, answers, top, right, samples=count, weight_bytes=size)
+
+
+def _single_shot(name: str, network: nn.Module, data: Data, task: Task) -> Evaluated:
+    """Of the network's own outputs, in double precision: those of the chip."""
+    kind = next(network.parameters()).dtype
+    try:
+        value = fitting.measured(task, network.double(), data)
+    finally:
+        network.to(kind)
+    bits, size = _bits_and_bytes(network)
+    none, count = np.zeros((0, 0), np.int64), len(data.test_labels)
+    return Evaluated(name, bits, none, 1, 0, measure=task.measure, value=value, samples=count, weight_bytes=size)
+
+
+def _bits_and_bytes(network: nn.Module) -> tuple[tuple[int, ...], int]:
+    """Bits of the layers with weights, and the bytes of the weights and biases of the MAX7800x; 0 for others."""
+    known = {name: layer.bits for name, layer in models.layers_of(network).items()}
+    bits = tuple(known.values())
+    counts = all(bits) and not exporting.is_of_k210(network)
+    return bits, models.weight_bytes(network, known) if counts else 0
 
 
 def _real(network: nn.Module, scores: NDArray[Any]) -> NDArray[Any]:
@@ -112,23 +137,24 @@ def _real(network: nn.Module, scores: NDArray[Any]) -> NDArray[Any]:
 def outputs_of(network: nn.Module, samples: NDArray[np.int64]) -> list[NDArray[Any]]:
     """What every layer of the chip puts out, for all samples: floats, or integers where the network is quantised."""
     steps = tracing.steps_of(network, samples.shape[1:])
-    found: dict[str, list[NDArray[Any]]] = {step.name: [] for step in steps}
+    found: dict[str, list[NDArray[Any]]] = {step.name: [] for step in steps}  # of all calls in turns
 
     def keep(name: str) -> Any:
         return lambda module, arguments, output: found[name].append(_integers(module, output.detach()))
 
-    hooks = [step.module.register_forward_hook(keep(step.name)) for step in steps]
+    hooks = [step.module.register_forward_hook(keep(step.name)) for step in steps if not step.call]
+    calls = Counter(step.name for step in steps)
     kind = next(network.parameters()).dtype
     network.double().eval()  # in which the sums of the chips are exact
     try:
         with torch.no_grad():
             for start in range(0, len(samples), _BATCH):
-                network(given(samples[start : start + _BATCH]).double())
+                network(fitting.given(samples[start : start + _BATCH]).double())
     finally:
         network.to(kind)
         for hook in hooks:
             hook.remove()
-    return [np.concatenate(found[step.name]) for step in steps]
+    return [np.concatenate(found[step.name][step.call :: calls[step.name]]) for step in steps]
 
 
 def _integers(module: Any, output: torch.Tensor) -> NDArray[Any]:
@@ -159,7 +185,7 @@ def compare(network: nn.Module, on_chip: Network, data: Data, library: Path) -> 
     """The number of layers, whose integers are all equal to those of the simulator. ValidationError names the first
     that are not.
     """
-    names = [step.name for step in tracing.steps_of(network, data.shape)]
+    names = [step.title for step in tracing.steps_of(network, data.shape)]
     outputs = dict(zip(names, outputs_of(network, data.test_samples), strict=True))
     parts = {layer.index: _part(layer.name, outputs) for layer in on_chip.layers}
     missing = set(names) - {part[0] for part in parts.values() if part is not None}

@@ -13,10 +13,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import nn
+from torch.nn import functional
 
 from buildtool.builders.package import write_file
 from buildtool.errors import ConfigError, Where
-from buildtool.training import distilling, models, policies, rules, tasks, tracing
+from buildtool.training import distilling, models, policies, rules, single_shot, tasks, tracing
 from buildtool.training.data import Data
 from buildtool.training.distilling import Distillation
 from buildtool.training.policies import Policy
@@ -101,11 +102,11 @@ def fit(
     task = models.task(file, arch, data)
     data = task.split(data)
     name, network = models.made(file, arch, data, settings.arguments)
-    tracing.probe(network, data.shape)
+    tasks.check(task, network, tracing.probe(network, data.shape), task.classes(data))
     layers = models.layers_of(network)
     if settings.policy is not None:
         policies.check_layers(settings.policy, list(layers), settings.policy_file)
-    loss_of = _loss_of(task, settings, file, data)
+    learned = _learned(task, settings, file, data)
     fitted = Fitted(name, folder, measure=task.measure)
     folder.mkdir(parents=True, exist_ok=True)
     known = given(data.samples), torch.from_numpy(data.labels)
@@ -122,7 +123,7 @@ def fit(
         if policy is not None and number == policy.start_epoch:
             _begin_quantisation(network, policy)
             optimiser = _optimiser(network, settings)
-        loss = _epoch(network, optimiser, known, settings, number, loss_of)
+        loss = _epoch(network, optimiser, known, settings, number, learned)
         quantised = any(layer.bits for layer in layers.values())
         epoch = Epoch(number, loss, measured(task, network, data), quantised)
         fitted.history.append(epoch)
@@ -215,15 +216,24 @@ def _epoch(
     return total / len(starts)
 
 
-def _loss_of(task: Task, settings: Settings, file: Path, data: Data) -> Loss:
+def _learned(task: Task, settings: Settings, file: Path, data: Data) -> Loss:
+    """The loss of the task, or with a teacher."""
+    if settings.distillation is None:
+        return loss_of(task)
+    if task.word != tasks.CLASSES:
+        raise ConfigError(f"a teacher for the task '{task.word}'", rule="distillation is for classes")
+    of_classes = distilling.loss_of(settings.distillation, file, data, logits)
+    return lambda network, samples, labels: of_classes(samples, logits(network, samples), labels)
+
+
+def loss_of(task: Task) -> Loss:
     """The loss of samples and of what is known of them."""
     if task.word == tasks.CLASSES:
-        of_classes = distilling.loss_of(settings.distillation, file, data, logits)
-        return lambda network, samples, labels: of_classes(samples, logits(network, samples), labels)
-    if settings.distillation is not None:
-        raise ConfigError(f"a teacher for the task '{task.word}'", rule="distillation is for classes")
+        return lambda network, samples, labels: functional.cross_entropy(logits(network, samples), labels)
     if task.word == tasks.BOXES:
         return lambda network, samples, truths: tasks.loss_of_boxes(task, network(samples), truths)
+    if task.word == tasks.PRIORS:
+        return lambda network, samples, truths: single_shot.loss_of(network, _both(network, samples), truths)
     if task.word == tasks.PIXELS:
         return lambda network, samples, labels: tasks.loss_of_pixels(_spread(network, network(samples)), labels)
     if task.word == tasks.REBUILD:
@@ -236,6 +246,12 @@ def logits(network: nn.Module, values: torch.Tensor) -> torch.Tensor:
     return _spread(network, network(values).reshape(len(values), -1))
 
 
+def _both(network: nn.Module, samples: torch.Tensor) -> single_shot.Outputs:
+    """Places and scores."""
+    places, scores = network(samples)
+    return _spread(network, places), _spread(network, scores)
+
+
 def _spread(network: nn.Module, outputs: torch.Tensor) -> torch.Tensor:
     wide = any(layer.wide for layer in models.layers_of(network).values())
     return outputs if wide else outputs * _NARROW_GAIN
@@ -246,17 +262,14 @@ def given(samples: NDArray[np.int64]) -> torch.Tensor:
     return torch.from_numpy(samples.astype(np.float32)) / rules.DATA_FACTOR
 
 
-def accuracy(network: nn.Module, samples: NDArray[np.int64], labels: NDArray[np.int64]) -> float:
-    """The share of samples whose label has the largest output."""
-    network.eval()
-    with torch.no_grad():
-        found = network(given(samples)).reshape(len(samples), -1).argmax(1).numpy()
-    return float((found == labels).mean())
-
-
 def measured(task: Task, network: nn.Module, data: Data) -> float:
     """Of the held-out samples: what the task is measured by."""
     network.eval()
+    kind = next(network.parameters()).dtype
     with torch.no_grad():
-        outputs = network(given(data.test_samples)).numpy()
+        samples = given(data.test_samples).to(kind)
+        if task.word == tasks.PRIORS:
+            both = [one.numpy() for one in _both(network, samples)]
+            return tasks.mean_average_precision(single_shot.all_boxes(network, both), data.test_labels)
+        outputs = network(samples).numpy()
     return tasks.measured(task, outputs, data)

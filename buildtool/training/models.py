@@ -30,9 +30,10 @@ def made(file: Path, arch: str | None, data: Data, arguments: Mapping[str, Any] 
     `arguments`: what the function of that name is given besides.
     """
     where = Where(file=str(file))
-    module, name, _ = _found(file, arch)
+    module, name, entry = _found(file, arch)
+    classes = tasks.of(entry, data, Where(file=str(file), node=name)).classes(data)
     with _told(file):
-        network = getattr(module, name)(**_arguments(getattr(module, name), data, arguments or {}, where))
+        network = getattr(module, name)(**_arguments(getattr(module, name), data, classes, arguments or {}, where))
     if not isinstance(network, nn.Module):
         raise ConfigError(f"'{name}' gives no network", where=where, rule="a torch.nn.Module")
     if exporting.is_of_k210(network):
@@ -106,9 +107,9 @@ def _found(file: Path, arch: str | None) -> tuple[Any, str, Mapping[str, Any]]:
     return module, name, entries.get(name, {})
 
 
-def _arguments(build: Any, data: Data, more: Mapping[str, Any], where: Where) -> dict[str, Any]:
+def _arguments(build: Any, data: Data, classes: int, more: Mapping[str, Any], where: Where) -> dict[str, Any]:
     """What the function is given: what it takes of what follows from the samples, and what the caller adds."""
-    known = {"num_classes": data.classes, "num_channels": data.shape[0], "dimensions": data.shape[1:], "bias": True}
+    known = {"num_classes": classes, "num_channels": data.shape[0], "dimensions": data.shape[1:], "bias": True}
     takes = inspect.signature(build).parameters
     if any(one.kind is inspect.Parameter.VAR_KEYWORD for one in takes.values()):
         return {**known, **more}

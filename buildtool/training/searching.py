@@ -60,7 +60,7 @@ class Trial:
     candidate: Candidate
     size: int
     cycles: int
-    accuracy: float  # of the samples that the search measures with
+    accuracy: float  # or what the task is measured by, of the samples that the search measures with
 
     @property
     def worth(self) -> tuple[float, int, int]:
@@ -134,6 +134,7 @@ class Searched:
     arch: str
     trials: list[Trial]
     refused: Counter[str]  # reasons of the planner, and how often
+    measure: str
     resumed: int = 0
 
     @property
@@ -143,6 +144,7 @@ class Searched:
     def as_json(self) -> dict[str, Any]:
         return {
             "arch": self.arch,
+            "measure": self.measure,
             "best": self.best.as_json(),
             "resumed": self.resumed,
             "refused": dict(self.refused.most_common()),
@@ -176,13 +178,14 @@ def search(
         )
     folder.mkdir(parents=True, exist_ok=True)
     journal = _Journal(folder / "trials.jsonl", _digest(name, data, plan), resume=resume)
-    run = _Run(Job(file, name, data.for_search(), plan), choices, journal, spread, told)
+    task = models.task(file, arch, data)
+    run = _Run(Job(file, name, task.for_search(data), plan), choices, journal, spread, told)
     run.go()
     if not run.trials:
         reason, count = run.refused.most_common(1)[0]
         what = f"none of {run.refused.total()} candidates fits: {reason} ({count} of them)"
         raise UnsupportedError(what, where=Where(file=str(file)), remedy="offer smaller values, or fewer bits")
-    return Searched(name, run.trials, run.refused, len(journal.known))
+    return Searched(name, run.trials, run.refused, task.measure, len(journal.known))
 
 
 class _Run:

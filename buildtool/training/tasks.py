@@ -12,22 +12,25 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import nn
 from torch.nn import functional
 
 from buildtool.errors import ConfigError, Where
 from buildtool.targets.k210.boxes import Box, Regions, boxes
-from buildtool.training import rules
+from buildtool.training import rules, single_shot
 from buildtool.training.data import Data
 
-CLASSES, PIXELS, BOXES, EMBEDDINGS, REBUILD = "classes", "pixels", "boxes", "embeddings", "rebuild"
+CLASSES, PIXELS, BOXES, PRIORS, EMBEDDINGS = "classes", "pixels", "boxes", "priors", "embeddings"
+REBUILD = "rebuild"
 MEASURES = {
     CLASSES: "accuracy",
     PIXELS: "mean IoU",
     BOXES: "mAP",
+    PRIORS: "mAP",
     EMBEDDINGS: "nearest of the same class",
     REBUILD: "AUC",
 }
-_LABELS = {PIXELS: "labels of pixels", BOXES: "boxes"}  # what samples of a task have; of others labels
+_LABELS = {PIXELS: "labels of pixels", BOXES: "boxes", PRIORS: "boxes"}  # what samples of a task have; of others labels
 _BEFORE_CLASSES = 5
 _NO_OBJECT = 0.5  # what a cell without an object counts, as in YOLO v2
 _HEAT = 0.1  # of similarities
@@ -52,14 +55,37 @@ class Task:
             return data.of_the_first_label()
         return data.by_classes() if self.word == EMBEDDINGS else data
 
+    def for_search(self, data: Data) -> Data:
+        """What a search may see: no sample, and for embeddings no class, that measures the network in the end."""
+        return (data.by_classes() if self.word == EMBEDDINGS else data).for_search()
+
+    def classes(self, data: Data) -> int:
+        """What the function of a network is told: with priors also that nothing is there."""
+        return data.classes + (self.word == PRIORS)
+
+
+def check(task: Task, network: nn.Module, outputs: Any, classes: int) -> None:
+    """ConfigError where the network puts out something else than the task has."""
+    if task.word == PRIORS:
+        single_shot.checked(network, outputs, classes)
+    elif not isinstance(outputs, torch.Tensor):
+        raise ConfigError(
+            f"the network puts out a {type(outputs).__name__} for the task '{task.word}'",
+            where=Where(model=type(network).__name__),
+            rule=f"one output; two with the task '{PRIORS}': places and scores",
+            remedy="leave the others out of what `forward` returns",
+        )
+
 
 def of(entry: Mapping[str, Any], data: Data, where: Where) -> Task:
     """What the entry of an architecture says, and the samples have."""
-    usual = BOXES if data.has_boxes else PIXELS if data.has_masks else CLASSES
-    word, sides = entry.get("task", usual), entry.get("anchors", ())
+    sides = entry.get("anchors", ())
+    of_boxes = BOXES if sides else PRIORS
+    usual = of_boxes if data.has_boxes else PIXELS if data.has_masks else CLASSES
+    word = entry.get("task", usual)
     if word not in MEASURES:
         raise ConfigError(f"there is no task '{word}'", where=where, rule=f"`task`: {', '.join(MEASURES)}")
-    if usual != word and (usual in _LABELS or word in _LABELS):
+    if _LABELS.get(usual) != _LABELS.get(word):
         raise ConfigError(
             f"the task is '{word}', and the samples have {_LABELS.get(usual, 'labels')}", where=where,
             rule="`boxes` for the task boxes, `labels` of [number, rows, columns] for pixels, one for each sample "

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +24,11 @@ from buildtool.training.layers import Elementwise, Fused, Pool, Pooling
 
 _LEAVES = (Fused, Pool, Elementwise)
 _RESHAPES = ("view", "reshape", "flatten")
-_OF_OUTPUTS = ("squeeze", functional.normalize)  # what the program does, if it wants to
+_CONTIGUOUS = "contiguous"
+# What the program does with outputs, if it wants to.
+_OF_OUTPUTS = (
+    "squeeze", "unsqueeze", "permute", "transpose", torch.permute, torch.transpose, torch.stack, functional.normalize,
+)  # fmt: skip
 _VALUE = "value"
 
 
@@ -106,10 +111,17 @@ class Step:
 
     name: str  # of the module
     module: Any
+    call: int  # 0: the first of that module
     sources: tuple[int, ...]  # positions of steps; INPUT
     flattens: bool
     in_shape: tuple[int, ...]  # of one operand, without the batch
     out_shape: tuple[int, ...]
+    is_output: bool = False  # also where a layer reads it
+
+    @property
+    def title(self) -> str:
+        """A name that no other step has."""
+        return f"{self.name}, call {self.call + 1}" if self.call else self.name
 
 
 def steps_of(model: nn.Module, input_shape: Sequence[int]) -> tuple[Step, ...]:
@@ -129,19 +141,32 @@ def steps_of(model: nn.Module, input_shape: Sequence[int]) -> tuple[Step, ...]:
         ) from None
     finally:
         model.train(training)
-    walk = _Walk(model, tuple(input_shape))
+    walk = _Walk(model, tuple(input_shape), _behind_layers(graph, model))
     for node in graph.nodes:
         walk.node(node)
-    return tuple(walk.steps)
+    return tuple(replace(step, is_output=at in walk.outputs) for at, step in enumerate(walk.steps))
 
 
-def probe(model: nn.Module, input_shape: Sequence[int]) -> None:
-    """ConfigError where the network cannot compute samples of this shape."""
+def _behind_layers(graph: fx.Graph, model: nn.Module) -> set[fx.Node]:
+    """The nodes whose values no layer reads, not even after other operations."""
+    found: set[fx.Node] = set()
+    for node in reversed(graph.nodes):
+        if all(user in found and not _is_layer(user, model) for user in node.users):
+            found.add(node)
+    return found
+
+
+def _is_layer(node: fx.Node, model: nn.Module) -> bool:
+    return node.op == "call_module" and isinstance(model.get_submodule(str(node.target)), _LEAVES)
+
+
+def probe(model: nn.Module, input_shape: Sequence[int]) -> Any:
+    """What the network puts out for a sample of zeros. ConfigError where it cannot compute samples of this shape."""
     training = model.training
     model.eval()
     try:
         with torch.no_grad():
-            found = model(torch.zeros(1, *input_shape, dtype=next(model.parameters()).dtype))
+            return model(torch.zeros(1, *input_shape, dtype=next(model.parameters()).dtype))
     except LatheError:
         raise
     except Exception as error:  # whatever the user's network does
@@ -153,21 +178,16 @@ def probe(model: nn.Module, input_shape: Sequence[int]) -> None:
         ) from error
     finally:
         model.train(training)
-    if not isinstance(found, torch.Tensor):
-        raise ConfigError(
-            f"the network puts out a {type(found).__name__}",
-            where=Where(model=type(model).__name__),
-            rule="training is for networks with one output",
-            remedy="leave the others out of what `forward` returns",
-        )
 
 
 class _Walk:
     """Which steps each value of the graph comes from, and whether it was flattened on the way."""
 
-    def __init__(self, model: nn.Module, input_shape: tuple[int, ...]) -> None:
+    def __init__(self, model: nn.Module, input_shape: tuple[int, ...], behind: set[fx.Node]) -> None:
         self.steps: list[Step] = []
-        self._model, self._input_shape = model, input_shape
+        self.outputs: set[int] = set()
+        self._model, self._input_shape, self._behind = model, input_shape, behind
+        self._calls: Counter[str] = Counter()
         self._from: dict[Any, tuple[tuple[int, ...], bool]] = {}
 
     def node(self, node: Any) -> None:
@@ -177,13 +197,15 @@ class _Walk:
                 self._from[node] = ((INPUT,), False)
         elif node.op == "call_module":
             self._module(node)
+        elif node.op == "output":
+            self.outputs.update(self._sources(node))
+        elif node in self._behind and _rearranges(node):
+            self._from[node] = (tuple(self._sources(node)), False)
         elif (node.op == "call_method" and node.target in _RESHAPES) or node.target is torch.flatten:
             self._reshape(node)
         elif node.target is torch.cat:
             self._joined(node)
-        elif node.op == "output" or node.target == "contiguous":
-            self._from[node] = self._from.get(first, ((), False))
-        elif node.target in _OF_OUTPUTS and _is_output(node):
+        elif node.target == _CONTIGUOUS:
             self._from[node] = self._from[first]
         else:
             name = getattr(node.target, "__name__", str(node.target))
@@ -193,6 +215,11 @@ class _Walk:
                 rule="layers of buildtool.training, view and flatten before fully connected ones, torch.cat",
                 remedy="use a layer: Add, Sub, Or, Xor, MaxPool2d, AvgPool2d",
             )
+
+    def _sources(self, node: Any) -> Iterator[int]:
+        """Of all that an operation reads."""
+        for value in node.all_input_nodes:
+            yield from self._from.get(value, ((), False))[0]
 
     def _module(self, node: Any) -> None:
         module = self._model.get_submodule(node.target)
@@ -218,7 +245,8 @@ class _Walk:
                 where=Where(node=node.target),
                 rule="fully connected layers take them, and convolutions of 1x1",
             )
-        step = Step(node.target, module, sources, flattens, in_shape, tuple(_shape(node)))
+        step = Step(node.target, module, self._calls[node.target], sources, flattens, in_shape, tuple(_shape(node)))
+        self._calls[node.target] += 1
         self._from[node] = ((len(self.steps),), False)
         self.steps.append(step)
 
@@ -229,7 +257,7 @@ class _Walk:
             self._from[node] = (sources, True)
             return
         folded = before[0] == after[0] and math.prod(before) == math.prod(after)  # rows lie one after the other
-        if len(after) != 1 and before != after and not (_is_output(node) or folded):
+        if len(after) != 1 and before != after and not folded:
             what = f"{' x '.join(map(str, before))} is reshaped to {' x '.join(map(str, after))}"
             raise UnsupportedError(
                 what,
@@ -271,10 +299,9 @@ def _shape(node: Any) -> tuple[int, ...]:
     return tuple(value.shape[1:])
 
 
-def _is_output(node: Any) -> bool:
-    """No layer reads it."""
-    reshaped = (*_RESHAPES, *_OF_OUTPUTS)
-    return all(user.op == "output" or (user.target in reshaped and _is_output(user)) for user in node.users)
+def _rearranges(node: Any) -> bool:
+    """Whether the program can do it with the outputs, because it only moves or scales them."""
+    return node.target in (*_RESHAPES, *_OF_OUTPUTS, _CONTIGUOUS, torch.flatten, torch.cat)
 
 
 # -- the network of the chip --
@@ -284,8 +311,9 @@ def network_of(
     """With places by the planner. `weights`: of the quantised checkpoint of the same network."""
     by_name = {parameters.name: parameters for parameters in weights.parameters}
     layers = tuple(_layer(at, step, steps, by_name, tuple(input_shape)) for at, step in enumerate(steps))
-    used = {source for step in steps for source in step.sources}
-    layers = tuple(replace(layer, is_output=layer.index not in used) for layer in layers)
+    unread = set(range(len(steps))) - {source for step in steps for source in step.sources}
+    outputs = unread | {at for at, step in enumerate(steps) if step.is_output}
+    layers = tuple(replace(layer, is_output=layer.index in outputs) for layer in layers)
     rounds = any(_pooling(step) is not None and _pooling(step).rounds for step in steps)  # type: ignore[union-attr]
     network = Network(name, device, layers, input_shape[0], _size(input_shape), average_rounds=rounds)
     return planner.place(network)
@@ -309,7 +337,7 @@ def _layer(
     before = [input_shape if source == INPUT else steps[source].out_shape for source in step.sources]
     shape = before[0] if step.flattens else step.in_shape
     layer = Layer(
-        index=at, name=step.name, operation="none", sources=step.sources, in_channels=shape[0], in_size=_size(shape),
+        index=at, name=step.title, operation="none", sources=step.sources, in_channels=shape[0], in_size=_size(shape),
         processors=0, in_offset=UNPLACED, pool=_pool(_pooling(step)), out_channels=step.out_shape[0],
         out_size=_size(step.out_shape), output_processors=0, out_offset=UNPLACED,
     )  # fmt: skip

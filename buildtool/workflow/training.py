@@ -187,7 +187,6 @@ def search(
     )  # fmt: skip
     spread = spreading.spread_over(wanted.workers, wanted.scheduler)
     held = data.read(samples)
-    _only_classes(model, arch, held)
     found = searching.search(model, arch, held, plan, folder, resume=resume, spread=spread, told=told)
     best = found.best
     policy = _policy(folder, found.arch, searching.policy_text(best, settings.epochs // 2))
@@ -213,12 +212,13 @@ def search_bits(
         raise ConfigError("bits are searched for a memory", remedy="--weight-memory BYTES")
     bits, device = spaces.bits_of(weight_bits), _device(abi)
     _require_torch()
-    from buildtool.training import bit_search, evaluating
+    from buildtool.training import bit_search, evaluating, models
 
     held = data.read(samples)
-    _only_classes(model, arch, held)
+    task = models.task(model, arch, held)
+    held = task.split(held)
     name, network = evaluating.loaded(model, arch, held, checkpoint, None)
-    found = bit_search.search(name, network, held, device, weight_memory, bits, Where(file=str(checkpoint)))
+    found = bit_search.search(name, network, held, task, device, weight_memory, bits, Where(file=str(checkpoint)))
     folder.mkdir(parents=True, exist_ok=True)
     policy = _policy(folder, name, bit_search.policy(found, start_epoch))
     document = {"arch": name, **found.as_json(), "policy": str(policy)}
@@ -250,14 +250,6 @@ def _arguments(words: Sequence[str]) -> dict[str, Any]:
             value = text
         found[name] = value if isinstance(value, bool | int | float) else text
     return found
-
-
-def _only_classes(model: Path, arch: str | None, held: data.Data) -> None:
-    from buildtool.training import models, tasks
-
-    task = models.task(model, arch, held)
-    if task.word != tasks.CLASSES:
-        raise ConfigError(f"a search for the task '{task.word}'", rule="searches are for classes")
 
 
 def _device(abi: str) -> Device:

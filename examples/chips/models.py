@@ -10,6 +10,7 @@ from torch import nn
 from buildtool.training import ai8x
 
 ANCHORS = [1.4, 1.4, 2.1, 2.1]  # width and height of each, in cells of 8 x 8 pixels
+PRIORS = {12: (0.22, 0.28), 6: (0.33, 0.38)}  # cells along a side of each map, and the sides of its boxes
 
 
 class Words(nn.Module):
@@ -119,6 +120,43 @@ class Objects(nn.Module):
         return self.head(self.conv5(self.conv4(self.conv3(self.conv2(self.conv1(x))))))
 
 
+class Detector(nn.Module):
+    """A single-shot detector with two maps of 3x48x48: places and scores of 12x12 and of 6x6 cells, two boxes each."""
+
+    def __init__(self, num_classes: int, num_channels: int, width: int, bias: bool) -> None:
+        super().__init__()
+        self.conv1 = ai8x.FusedConv2dBNReLU(num_channels, width, 3, padding=1, bias=bias)
+        self.conv2 = ai8x.FusedMaxPoolConv2dBNReLU(width, width * 2, 3, padding=1, bias=bias)
+        self.conv3 = ai8x.FusedMaxPoolConv2dBNReLU(width * 2, width * 4, 3, padding=1, bias=bias)
+        self.fine = ai8x.FusedConv2dBNReLU(width * 4, width * 4, 3, padding=1, bias=bias)
+        self.coarse = ai8x.FusedMaxPoolConv2dBNReLU(width * 4, width * 4, 3, padding=1, bias=bias)
+        self.fine_places = ai8x.Conv2d(width * 4, 2 * 4, 3, padding=1, bias=bias)
+        self.fine_scores = ai8x.Conv2d(width * 4, 2 * num_classes, 3, padding=1, bias=bias)
+        self.coarse_places = ai8x.Conv2d(width * 4, 2 * 4, 3, padding=1, bias=bias)
+        self.coarse_scores = ai8x.Conv2d(width * 4, 2 * num_classes, 3, padding=1, bias=bias)
+        boxes = [
+            [(column + 0.5) / cells, (row + 0.5) / cells, side, side]
+            for cells, sides in PRIORS.items()
+            for row in range(cells)
+            for column in range(cells)
+            for side in sides
+        ]
+        self.priors_cxcy = torch.tensor(boxes)
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        fine = self.fine(self.conv3(self.conv2(self.conv1(x))))
+        coarse = self.coarse(fine)
+        places = [self.fine_places(fine), self.coarse_places(coarse)]
+        scores = [self.fine_scores(fine), self.coarse_scores(coarse)]
+        return self._boxes(places, 4), self._boxes(scores, scores[0].shape[1] // 2)
+
+    @staticmethod
+    def _boxes(maps: list[torch.Tensor], numbers: int) -> torch.Tensor:
+        """One row for each box, in the order of the boxes."""
+        rows = [one.permute(0, 2, 3, 1).contiguous().view(one.size(0), -1, numbers) for one in maps]
+        return torch.cat(rows, dim=1)
+
+
 class Textures(nn.Module):
     """3x32x32, a class: `depth` convolutions between pools, as the networks for CIFAR that a search finds."""
 
@@ -165,6 +203,10 @@ def objects(num_classes: int = 4, num_channels: int = 3, width: int = 12, bias: 
     return Objects(num_classes, num_channels, width, bias)
 
 
+def detector(num_classes: int = 5, num_channels: int = 3, width: int = 12, bias: bool = True, **_: Any) -> Detector:
+    return Detector(num_classes, num_channels, width, bias)
+
+
 def textures(
     num_classes: int = 10,
     num_channels: int = 3,
@@ -184,6 +226,7 @@ models = [
     {"name": "vibrations", "min_input": 1, "dim": 1, "task": "rebuild"},
     {"name": "faces", "min_input": 1, "dim": 2, "task": "embeddings"},
     {"name": "objects", "min_input": 1, "dim": 2, "task": "boxes", "anchors": ANCHORS},
+    {"name": "detector", "min_input": 1, "dim": 2, "task": "priors"},
     {
         "name": "textures",
         "min_input": 1,

@@ -261,6 +261,7 @@ TASKS: dict[str, Callable[..., tuple[Array, Array]]] = {
     "vibrations": vibrations,
     "faces": faces,
     "objects": objects,
+    "detector": objects,
     "textures": textures,
 }
-BOXES = ("objects",)
+BOXES = ("objects", "detector")

@@ -20,7 +20,10 @@ import samples
 
 HERE = Path(__file__).resolve().parent
 LATHE = "import sys; from buildtool.cli.main import main; sys.exit(main())"
-EPOCHS = {"words": 16, "scenes": 16, "segments": 24, "vibrations": 40, "faces": 16, "objects": 30, "textures": 16}
+EPOCHS = {
+    "words": 16, "scenes": 16, "segments": 24, "vibrations": 40, "faces": 16, "objects": 30, "detector": 24,
+    "textures": 16,
+}  # fmt: skip
 BATCH = {"faces": 64}  # with several pictures of each person
 SAMPLES: dict[str, int] = {}  # fewer of a task
 QUANTILES = {8: 1.0, 4: 1.0, 2: 0.9, 1: 0.8}
@@ -118,23 +121,23 @@ def table(task: str, folder: Path, abi: str, memory: int) -> None:
     for bits in (8, 4, 2, 1):
         after = evaluate(task, data, floats["checkpoint"], "--bits", bits)
         best = fit(task, data, folder / f"bits{bits}", "--qat-policy", policy(folder, task, bits))["best"]
-        equal = evaluate(task, data, best["checkpoint"], "--simulate", "--abi", abi)["layers_compared"]
-        row = (
-            f"{bits} bits: after training {after['accuracy']:.2%}, trained {best['accuracy']:.2%}, {equal} layers equal"
+        measured = evaluate(task, data, best["checkpoint"], "--simulate", "--abi", abi)
+        print(
+            f"{bits} bits: after training {after['accuracy']:.2%}, trained {measured['accuracy']:.2%}, "
+            f"{measured['weight_bytes']} bytes, {measured['layers_compared']} layers equal",
+            flush=True,
         )
-        print(row, flush=True)
-    if fitted["measure"] != "accuracy":
-        return  # searches are for classes
     mixed = lathe(
         "train", "search", HERE / "models.py", "--arch", task, "--data", data, "--checkpoint", floats["checkpoint"],
         "--weight-memory", memory, "--start-epoch", EPOCHS[task] // 2, "--abi", abi, "-o", folder / "mixed",
     )  # fmt: skip
     best = fit(task, data, folder / "mixed", "--qat-policy", mixed["policy"])["best"]
-    equal = evaluate(task, data, best["checkpoint"], "--simulate", "--abi", abi)["layers_compared"]
+    measured = evaluate(task, data, best["checkpoint"], "--simulate", "--abi", abi)
     chosen = "/".join(str(bits) for bits in mixed["bits"].values())
     print(
         f"mixed {chosen} within {memory} bytes: after training {mixed['accuracy']:.2%}, "
-        f"trained {best['accuracy']:.2%}, {mixed['weight_bytes']} bytes, {mixed['cycles']} cycles, {equal} layers equal"
+        f"trained {measured['accuracy']:.2%}, {mixed['weight_bytes']} bytes, {mixed['cycles']} cycles, "
+        f"{measured['layers_compared']} layers equal"
     )
 
 

@@ -41,15 +41,17 @@ def test_a_run_without_an_epoch() -> None:
 
 def test_a_search() -> None:
     refused = {"its weights exceed --weight-memory": 3}
-    data = data_of(training.of_search("digits", {"trials": TRIALS, "refused": refused}))
+    data = data_of(training.of_search("digits", {"measure": "AUC", "trials": TRIALS, "refused": refused}))
     assert data["notes"] == ["3 did not fit: its weights exceed --weight-memory"]
     rows = [[text for _, text in row] for row in data["table"]["rows"]]
     assert rows == [
         ["75.00%", "width 8", "all 8 bits", "3,000", "12,345"],
         ["50.00%", "width 4", "a 8, b 2", "1,500", "900"],
     ]
+    assert data["tiles"][0] == ["best AUC", "75.00%", "of samples that were held out for the search"]
+    assert data["curves"][0]["title"] == "AUC and size"
     assert data["curves"][0]["points"][0] == [3000, 0.75, "all 8 bits"]
-    assert data_of(training.of_search("digits", {"trials": [], "refused": refused}))["curves"] == []
+    assert data_of(training.of_search("digits", {"measure": "AUC", "trials": [], "refused": refused}))["curves"] == []
 
 
 def test_the_bits_of_layers() -> None:
@@ -58,9 +60,11 @@ def test_the_bits_of_layers() -> None:
         "bits": {"conv": 4, "head": 8},
         "weight_bytes": 2048,
         "cycles": 99,
+        "measure": "mean IoU",
         "accuracy": 0.875,
     }
     data = data_of(training.of_bits("digits", found))
+    assert data["tiles"][0] == ["mean IoU", "87.50%", "of the held-out samples, without training"]
     assert [title for title, _ in data["table"]["columns"]] == [
         "layer", "chosen", "loss with 8 bits", "loss with 4 bits",
     ]  # fmt: skip

@@ -28,6 +28,7 @@ MODEL = CHIPS / "models.py"
      ("vibrations", 120, 6, "AUC", "max78000"),
      ("faces", 10, 5, "nearest of the same class", "max78000"),
      ("objects", 60, 6, "mAP", "max78002"),
+     ("detector", 60, 9, "mAP", "max78000"),
      ("textures", 60, 7, "accuracy", "max78000")],
 )  # fmt: skip
 def test_few_samples_and_epochs(
@@ -53,6 +54,45 @@ def test_few_samples_and_epochs(
     differences, outcome = machine.differences(program.make(on_chip, held.test_samples[0]))
     assert not outcome.complaints
     assert not differences
+
+
+@pytest.mark.parametrize(
+    ("task", "count", "measure", "memories"),
+    [("vibrations", 120, "AUC", (12_000, 6_000)), ("faces", 10, "nearest", (30_000, 11_000))],
+)  # fmt: skip
+def test_bits_and_widths_are_searched_for_other_tasks(
+    samples: ModuleType, tmp_path: Path, task: str, count: int, measure: str, memories: tuple[int, int]
+) -> None:
+    """Bits for a network of floats that was trained, and networks with their bits; both within a memory."""
+    pictures, truths = samples.TASKS[task](count)
+    file = str(tmp_path / "some.npz")
+    np.savez(file, samples=pictures, labels=truths)
+    settings = training.FitSettings(2, 40, 0.003, 0, 1)
+    fitted = training.fit(MODEL, task, file, settings, tmp_path, policy=None, resume=False, told=lambda _: None)
+    sizes = {}
+    for memory in memories:
+        found = training.search_bits(
+            MODEL, task, file, Path(fitted["best"]["checkpoint"]), weight_bits="8,4,2", weight_memory=memory,
+            abi="max78000", start_epoch=1, folder=tmp_path / str(memory),
+        )  # fmt: skip
+        policy = Path(found["policy"])
+        again = training.fit(
+            MODEL, task, file, settings, tmp_path / "bits", policy=policy, resume=False, told=lambda _: None
+        )
+        measured = training.evaluate(
+            MODEL, task, file, Path(again["best"]["checkpoint"]), bits=None, top=1, abi="max78000"
+        )
+        assert found["measure"].startswith(measure)
+        assert measured["weight_bytes"] == found["weight_bytes"] <= memory
+        sizes[memory] = found["weight_bytes"]
+    assert sizes[memories[1]] < sizes[memories[0]]
+    wanted = training.SearchSettings("random", 2, 2, "8,4", 40_000, None, "max78000", 1, "")
+    searched = training.search(
+        MODEL, task, file, settings, wanted, tmp_path / "searched", resume=False, told=lambda _: None
+    )
+    assert searched["measure"].startswith(measure)
+    assert len(searched["trials"]) == 2
+    assert len({trial["weight_bytes"] for trial in searched["trials"]}) == 2
 
 
 def test_a_search_and_a_project_in_one_command(tmp_path: Path) -> None:

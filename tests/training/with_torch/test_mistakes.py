@@ -65,8 +65,9 @@ NETWORKS: dict[str, tuple[str, str, tuple[int, ...], str]] = {
         (1, 8, 8),
         CHIP,
     ),
-    "two outputs": (TWO, "y = self.a(x); return y, self.b(y)", (1, 8, 8), CHIP),
-    "concatenated along rows": (TWO, "y = self.a(x); return torch.cat((y, self.b(y)), 2)", (1, 8, 8), CHIP),
+    "concatenated along rows": (
+        TWO, "y = self.a(x); return self.b(torch.cat((y, self.b(y)), 2))", (1, 8, 8), CHIP,
+    ),
     "one operand": (f"{CONV}; self.add = ai8x.Add()", "return self.add(self.a(x))", (1, 8, 8), CHIP),
     "an operand that is concatenated": (
         f"{TWO}; self.add = ai8x.Add()",
@@ -118,6 +119,31 @@ def teacher(folder: Path) -> object:
     return fitting.fit(file, None, digits, Settings(epochs=1, distillation=learned), folder)
 
 
+def outputs(run: str, entry: str, priors: str, folder: Path) -> object:
+    """A network with whatever outputs, and samples with boxes."""
+    made = f"self.a = ai8x.Conv2d(1, 8, 1); {priors or 'pass'}"
+    text = FILE.format(made=made, run=run).replace('"dim": 2', f'"dim": 2{entry}')
+    (folder / "model.py").write_text(text)
+    samples, boxes = (
+        np.zeros((10, 1, 8, 8), np.int64),
+        np.tile(np.array([[[0, 0.1, 0.1, 0.5, 0.5]]], np.float32), (10, 1, 1)),
+    )
+    known = Data("boxes", samples, boxes, samples, boxes)
+    return fitting.fit(folder / "model.py", None, known, Settings(epochs=1), folder)
+
+
+BOTH = "y = self.a(x).permute(0, 2, 3, 1); return y.reshape(x.size(0), -1, 4), y.reshape(x.size(0), -1, 2)"
+PRIORS = "self.priors_cxcy = torch.zeros(128, 4)"
+OUTPUTS = {
+    "two outputs": ("return self.a(x), x", ', "task": "boxes", "anchors": [1, 1]', ""),
+    "no priors": ("return self.a(x)", "", ""),
+    "priors of 3": (BOTH, "", "self.priors_cxcy = torch.zeros(128, 3)"),
+    "scores of as many priors": (BOTH, "", PRIORS),
+    "one output for priors": ("return self.a(x)", "", PRIORS),
+    "anchors for priors": (BOTH, ', "task": "priors", "anchors": [1, 1]', PRIORS),
+}
+
+
 def device(folder: Path) -> None:
     del folder
     ai8x.set_device(84, simulate=False, round_avg=False)
@@ -125,6 +151,7 @@ def device(folder: Path) -> None:
 
 CASES: golden.Cases = {
     **{name: functools.partial(network, *case) for name, case in NETWORKS.items()},
+    **{name: functools.partial(outputs, *case) for name, case in OUTPUTS.items()},
     "a teacher of other answers": teacher,
     "the first prototype": device,
 }

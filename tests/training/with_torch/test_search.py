@@ -14,7 +14,7 @@ import torch
 
 from buildtool.errors import LatheError
 from buildtool.targets.max7800x.devices import MAX78000
-from buildtool.training import data, evaluating, fitting, models, policies, searching, spreading
+from buildtool.training import data, evaluating, fitting, models, policies, searching, spreading, tasks
 from buildtool.training.fitting import Settings
 from buildtool.training.searching import Plan, Searched
 from buildtool.workflow import training
@@ -139,7 +139,7 @@ def test_bits_for_a_memory(tmp_path: Path) -> None:
         assert (policy.start_epoch, policy.overrides) == (3, document["bits"])
         _, network = evaluating.loaded(MODEL, None, digits, fitted.checkpoint, None)
         models.quantise(network, document["bits"], document["shift_quantile"])
-        right = fitting.accuracy(network, digits.test_samples, digits.test_labels)
+        right = fitting.measured(tasks.Task(), network, digits)
         assert right == document["accuracy"]
         on_chip = evaluating.chip_network("digits", network, MAX78000, digits.shape, tmp_path)
         held = [layer.kernel.weights.size * layer.kernel.bits // 8 for layer in on_chip.layers if layer.kernel]

@@ -165,7 +165,7 @@ def known(boxes: bool) -> Data:
     [({"task": "faces"}, False, "there is no task 'faces'"),
      ({"task": "boxes", "anchors": [1, 1]}, False, "the task is 'boxes', and the samples have labels"),
      ({"task": "embeddings"}, True, "the task is 'embeddings', and the samples have boxes"),
-     ({}, True, "`anchors` is [] for the task 'boxes'"),
+     ({"task": "boxes"}, True, "`anchors` is [] for the task 'boxes'"),
      ({"anchors": [1, 1, 2]}, True, "`anchors` is [1, 1, 2] for the task 'boxes'"),
      ({"anchors": [1, -1]}, True, "`anchors` is [1, -1] for the task 'boxes'"),
      ({"task": "pixels"}, False, "the task is 'pixels', and the samples have labels"),
@@ -189,9 +189,17 @@ def test_outputs_and_batches_that_do_not_fit_are_answered() -> None:
              np.array([0, 1] * 2)).by_classes()  # fmt: skip
 
 
-def test_searches_are_for_classes(tmp_path: Path) -> None:
-    wanted = training.SearchSettings("random", 2, 2, "8", None, None, "max78000", 1, "")
-    with pytest.raises(LatheError, match="a search for the task 'embeddings'"):
-        training.search(MODEL, "digits", "digits", training.FitSettings(2, 32, 0.003, 0, 1), wanted, tmp_path,
-                        resume=False, told=print)  # fmt: skip
+def test_anchors_are_those_of_the_model_file() -> None:
     assert models.task(MODEL, "objects", known(boxes=True)).anchors == ((1.4, 1.4), (2.1, 2.1))
+
+
+def test_a_search_sees_nothing_that_measures_in_the_end() -> None:
+    samples = np.arange(400).reshape(400, 1, 1, 1)
+    whole = data._split("some", samples, np.arange(400) // 40)  # noqa: SLF001: samples that are numbered
+    for word in ("embeddings", "rebuild", "classes"):
+        task = Task(word)
+        final, seen = task.split(whole), task.split(task.for_search(whole))
+        used = {*seen.samples.reshape(-1).tolist(), *seen.test_samples.reshape(-1).tolist()}
+        assert not used & set(final.test_samples.reshape(-1).tolist()), word
+    shown = Task("embeddings").for_search(whole)
+    assert not {*shown.labels, *shown.test_labels} & set(Task("embeddings").split(whole).test_labels)
