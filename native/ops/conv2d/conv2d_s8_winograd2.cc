@@ -19,6 +19,7 @@
 #include "native/kernel/gemm/eight_results.h"
 #include "native/kernel/gemm/job_items.h"
 #include "native/kernel/spatial/window.h"
+#include "native/ops/conv2d/winograd_place.h"
 
 namespace lathe {
 namespace {
@@ -56,19 +57,6 @@ struct ByteWinogradPlan {
   int64_t round_bytes() const { return kPoints * row * rows() * int64_t{sizeof(int16_t)}; }
 };
 
-struct TilePlace {
-  int64_t batch;
-  int64_t y;  // of the first output
-  int64_t x;
-
-  TilePlace(int64_t tile, const ByteWinogradPlan& plan) {
-    const int64_t lines = tile / plan.tiles[1];
-    batch = lines / plan.tiles[0];
-    y = (lines - batch * plan.tiles[0]) * kTile;
-    x = (tile - lines * plan.tiles[1]) * kTile;
-  }
-};
-
 // Where the work of one round lies.
 struct Round {
   int64_t first;    // tile
@@ -98,7 +86,7 @@ __attribute__((noinline)) void TransformTile(const RunContext& context, const Ro
   const Tensor& input = context.inputs[0];
   const Shape& in = input.shape;
   const int64_t input_step = input.RowStep();
-  const TilePlace place(round.first + slot, plan);
+  const TilePlace place(round.first + slot, plan.tiles, kTile);
   const int8_t* pixels[kPatch][kPatch];
   int8_t few[kPatch][kPatch][kWords] = {};  // pixels of less channels than a vector has
   for (int i = 0; i < kPatch; ++i) {
@@ -194,7 +182,7 @@ inline void StoreTile(const RunContext& context, const EightResults& results, co
   const ByteWinogradState& state = context.State<ByteWinogradState>();
   Tensor& output = context.outputs[0];
   const Shape& out = output.shape;
-  const TilePlace place(tile, context.Plan<ByteWinogradPlan>());
+  const TilePlace place(tile, context.Plan<ByteWinogradPlan>().tiles, kTile);
   Sums y[kTile][kTile][2];
   for (int half = 0; half < 2; ++half) {
     Sums middle[kTile][kPatch];

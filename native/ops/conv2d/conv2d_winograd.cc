@@ -6,6 +6,7 @@
 #include "native/kernel/gemm/panels.h"
 #include "native/kernel/simd/simd.h"
 #include "native/kernel/spatial/window.h"
+#include "native/ops/conv2d/winograd_place.h"
 #include "native/ops/conv2d/winograd_transforms.h"
 #if defined(__ARM_NEON) && defined(__ARM_FEATURE_FMA)
 #include "native/ops/conv2d/winograd_quads_arm.h"
@@ -51,19 +52,6 @@ struct WinogradPlan {
   int64_t product_elements() const { return kProductElements + packed; }
 };
 
-struct TilePlace {
-  int64_t batch;
-  int64_t y;  // of the first output
-  int64_t x;
-
-  TilePlace(int64_t tile, const WinogradPlan& plan) {
-    const int64_t lines = tile / plan.tiles[1];
-    batch = lines / plan.tiles[0];
-    y = (lines - batch * plan.tiles[0]) * kTile;
-    x = (tile - lines * plan.tiles[1]) * kTile;
-  }
-};
-
 struct WinogradJob {
   const WinogradState* state;
   const WinogradPlan* plan;
@@ -98,7 +86,7 @@ struct WinogradRound {
 #if defined(LATHE_WINOGRAD_QUADS)
 inline QuadTile LocateTile(const WinogradJob& job, int64_t tile) {
   const Shape& in = *job.in;
-  const TilePlace place(tile, *job.plan);
+  const TilePlace place(tile, job.plan->tiles, kTile);
   const int64_t top = place.y - job.state->window.before[0];
   const int64_t left = place.x - job.state->window.before[1];
   QuadTile result;
@@ -183,7 +171,7 @@ constexpr int64_t kTransformed = 4;  // tiles at once
 // Transforms the inputs of one tile into row `slot`.
 inline void TransformTile(const WinogradJob& job, const WinogradRound& round, int64_t slot) {
   const Shape& in = *job.in;
-  const TilePlace place(round.first + slot, *job.plan);
+  const TilePlace place(round.first + slot, job.plan->tiles, kTile);
   const Element* pixels[kPatch][kPatch];
   Element few[kPatch][kPatch][kLanes];  // pixels of less channels than a vector has
   for (int i = 0; i < kPatch; ++i) {
@@ -287,48 +275,18 @@ __attribute__((noinline)) void StoreParts(TileLine line, int64_t pixels, const V
   }
 }
 
-// Transforms the products of one tile back, for the outputs from `first`, of which there are `outputs`.
-inline void StoreTile(const WinogradJob& job, const Element* products, int64_t tile, int64_t first, int64_t outputs) {
-  const Shape& out = *job.out;
-  const TilePlace place(tile, *job.plan);
-  const int64_t height = out[1] - place.y < kTile ? out[1] - place.y : kTile;
-  const int64_t width = out[2] - place.x < kTile ? out[2] - place.x : kTile;
-  const int64_t corner = (place.batch * out[1] + place.y) * out[2] + place.x;
-  bool rest = false;
-  float low = 0.0f, high = 0.0f;
-  ReadClip(job.state->activation, &low, &high, &rest);
-  TileLine line = {};
-  line.to_step = job.output_step;
-  line.residual_step = out[3];
-  line.low = Fill(low);
-  line.high = Fill(high);
-  line.clips_low = low > -HUGE_VALF;
-  line.clips_high = high < HUGE_VALF;
-  for (int64_t channel = 0; channel < outputs; channel += kLanes) {
-    if (channel > outputs - kLanes && channel > 0) channel = outputs - kLanes;  // overlaps the one before
-    const int count = outputs < kLanes ? static_cast<int>(outputs) : kLanes;
-    Vec y[kTile][kTile];
-    TransformBack(products + channel, kPatch * kRows * kOutputs, kRows * kOutputs, y);
-    line.to = job.output + corner * job.output_step + first + channel;
-    if (job.residual != nullptr) line.residual = job.residual + corner * out[3] + first + channel;
-    if (kHasRoots && job.bias != nullptr) {
-      const Vec bias = LoadPart(job.bias + first + channel, count);
+// Outputs of a tile in `count` channels.
+inline void StoreVectors(const WinogradJob& job, const Element* products, Vec bias, const TileLine& line,
+                         int64_t height, int64_t width, int count) {
+  const int64_t pixels = (*job.out)[2];
+  Vec y[kTile][kTile];
+  TransformBack(products, kPatch * kRows * kOutputs, kRows * kOutputs, y);
 #pragma GCC unroll 16
-      for (int i = 0; i < kTile * kTile; ++i) y[i / kTile][i % kTile] = Add(y[i / kTile][i % kTile], bias);
-    }
-    if (height == kTile && width == kTile && count == kLanes) {
-      StoreLines(line, out[2], y);
-      continue;
-    }
-    Vec part[kTile][kTile];  // `y` stays in registers
-    memcpy(part, y, sizeof part);
-    StoreParts(line, out[2], part, height, width, count);
-  }
-  if (!rest) return;
-  Element* at = job.output + corner * job.output_step + first;
-  for (int i = 0; i < height; ++i, at += out[2] * job.output_step) {
-    ActivateRows(job.state->activation, at, width, job.output_step, outputs);
-  }
+  for (int i = 0; kHasRoots && i < kTile * kTile; ++i) y[i / kTile][i % kTile] = Add(y[i / kTile][i % kTile], bias);
+  if (height == kTile && width == kTile && count == kLanes) return StoreLines(line, pixels, y);
+  Vec part[kTile][kTile];  // `y` stays in registers
+  memcpy(part, y, sizeof part);
+  StoreParts(line, pixels, part, height, width, count);
 }
 #else
 // Whole vectors of a whole line.
@@ -351,10 +309,40 @@ inline void StoreLine(const TileLine& line, Vec (&y)[kTile]) {
   for (int j = 0; j < kTile; ++j, to += line.to_step) Store(to, y[j]);
 }
 
+// Outputs of a tile in `count` channels.
+inline void StoreVectors(const WinogradJob& job, const Element* products, Vec bias, TileLine line, int64_t height,
+                         int64_t width, int count) {
+  const int64_t pixels = (*job.out)[2];
+  Vec half[kTile][kPatch];
+  for (int j = 0; j < kPatch; ++j) {
+    Vec x[kPatch], y[kTile];
+    const Element* from = products + j * kRows * kOutputs;
+#pragma GCC unroll 8
+    for (int i = 0; i < kPatch; ++i, from += kPatch * kRows * kOutputs) x[i] = Load(from);
+    TransformOut(x, y);
+#pragma GCC unroll 8
+    for (int i = 0; i < kTile; ++i) half[i][j] = y[i];
+  }
+  for (int i = 0; i < height; ++i) {
+    Vec y[kTile];
+    TransformOut(half[i], y);
+#pragma GCC unroll 8
+    for (int j = 0; kHasRoots && j < kTile; ++j) y[j] = Add(y[j], bias);
+    if (width == kTile && count == kLanes) {
+      StoreLine(line, y);
+    } else {
+      StorePartOfLine(line, y, width, count);
+    }
+    line.to += pixels * line.to_step;
+    if (line.residual != nullptr) line.residual += pixels * line.residual_step;
+  }
+}
+#endif
+
 // Transforms the products of one tile back, for the outputs from `first`, of which there are `outputs`.
 inline void StoreTile(const WinogradJob& job, const Element* products, int64_t tile, int64_t first, int64_t outputs) {
   const Shape& out = *job.out;
-  const TilePlace place(tile, *job.plan);
+  const TilePlace place(tile, job.plan->tiles, kTile);
   const int64_t height = out[1] - place.y < kTile ? out[1] - place.y : kTile;
   const int64_t width = out[2] - place.x < kTile ? out[2] - place.x : kTile;
   const int64_t corner = (place.batch * out[1] + place.y) * out[2] + place.x;
@@ -371,33 +359,11 @@ inline void StoreTile(const WinogradJob& job, const Element* products, int64_t t
   for (int64_t channel = 0; channel < outputs; channel += kLanes) {
     if (channel > outputs - kLanes && channel > 0) channel = outputs - kLanes;  // overlaps the one before
     const int count = outputs < kLanes ? static_cast<int>(outputs) : kLanes;
-    Vec half[kTile][kPatch];
-    for (int j = 0; j < kPatch; ++j) {
-      Vec x[kPatch], y[kTile];
-      const Element* from = products + j * kRows * kOutputs + channel;
-#pragma GCC unroll 8
-      for (int i = 0; i < kPatch; ++i, from += kPatch * kRows * kOutputs) x[i] = Load(from);
-      TransformOut(x, y);
-#pragma GCC unroll 8
-      for (int i = 0; i < kTile; ++i) half[i][j] = y[i];
-    }
     line.to = job.output + corner * job.output_step + first + channel;
     if (job.residual != nullptr) line.residual = job.residual + corner * out[3] + first + channel;
-    Vec bias = Fill(0.0f);
-    if (kHasRoots && job.bias != nullptr) bias = LoadPart(job.bias + first + channel, count);
-    for (int i = 0; i < height; ++i) {
-      Vec y[kTile];
-      TransformOut(half[i], y);
-#pragma GCC unroll 8
-      for (int j = 0; kHasRoots && j < kTile; ++j) y[j] = Add(y[j], bias);
-      if (width == kTile && count == kLanes) {
-        StoreLine(line, y);
-      } else {
-        StorePartOfLine(line, y, width, count);
-      }
-      line.to += out[2] * line.to_step;
-      if (line.residual != nullptr) line.residual += out[2] * line.residual_step;
-    }
+    const bool biased = kHasRoots && job.bias != nullptr;
+    const Vec bias = biased ? LoadPart(job.bias + first + channel, count) : Fill(0.0f);
+    StoreVectors(job, products + channel, bias, line, height, width, count);
   }
   if (!rest) return;
   Element* at = job.output + corner * job.output_step + first;
@@ -405,7 +371,6 @@ inline void StoreTile(const WinogradJob& job, const Element* products, int64_t t
     ActivateRows(job.state->activation, at, width, job.output_step, outputs);
   }
 }
-#endif
 
 // Tiles [begin, begin + count) of the round times the filters of the outputs from `first`, whole panels of them.
 inline void MultiplyRows(const WinogradJob& job, const WinogradRound& round, int64_t begin, int count, int64_t first,
