@@ -17,6 +17,7 @@ from buildtool.ir.dims import bounds
 from buildtool.ir.graph import Graph, Node
 from buildtool.ir.types import DType
 from buildtool.ops.conv2d import Conv2d
+from buildtool.plan.packing import MOST_OF_SQUARES
 
 DIRECT = ""  # the algorithm of a node that is not named in what `choose` returns
 ALGORITHMS = (DIRECT, "winograd2", "winograd4")
@@ -46,6 +47,7 @@ class Costs:
     transform: float = 19.0  # per channel of one point of one tile, input or output
     weight: float = 20.0  # per number that is read from memory
     growth: float = 1.8  # of the constants of a model, at most
+    squares: bool = False  # whether there are kernels for 7x7 with stride 2
     bytes: ByteCosts | None = None  # None: the best kernels for bytes are no slower than any that transform
 
 
@@ -126,7 +128,12 @@ def _ways(node: Node, tiles: tuple[int, ...], costs: Costs) -> Iterator[_Way]:
     if not isinstance(op, Conv2d) or node.inputs[1].constant is None:
         return
     outputs, height, width, inputs = (bounds(dim)[0] for dim in node.inputs[1].type.shape)
-    if (height, width, op.groups) != (3, 3, 1) or set(op.strides) != {1} or set(op.dilations) != {1}:
+    strides = set(op.strides)
+    if height != width or len(strides) != 1 or op.groups != 1 or set(op.dilations) != {1}:
+        return
+    if costs.squares and (height, *strides) == (7, 2) and inputs <= MOST_OF_SQUARES and not node.inputs[1].type.quant:
+        yield from _of_squares(node, tiles, costs)
+    if (height, *strides) != (3, 1):
         return
     batch, rows, columns, _ = (bounds(dim)[1] for dim in node.outputs[0].type.shape)
     products, pixels = inputs * outputs, batch * rows * columns
@@ -143,3 +150,17 @@ def _ways(node: Node, tiles: tuple[int, ...], costs: Costs) -> Iterator[_Way]:
         work = count * points * (own.product * products + own.transform * (inputs + outputs))
         stored = points * wide * products  # numbers, or bytes
         yield _Way(f"winograd{tile}", work + own.weight * stored, stored * size)
+
+
+def _of_squares(node: Node, tiles: tuple[int, ...], costs: Costs) -> Iterator[_Way]:
+    """Windows of 7x7 that move by 2, as 4x4 over squares of four times the channels: 49 points for 4x4 outputs."""
+    constant = node.inputs[1].constant
+    assert constant is not None
+    batch, rows, columns, outputs = (bounds(dim)[1] for dim in node.outputs[0].type.shape)
+    yield _Way(DIRECT, (batch * rows * columns + costs.weight) * constant.size, constant.nbytes)
+    if 4 in tiles:
+        inputs = 4 * constant.shape[-1]
+        stored = 49 * inputs * outputs
+        count = batch * -(-rows // 4) * -(-columns // 4)
+        work = count * 49 * (inputs * outputs + costs.transform * (inputs + outputs))
+        yield _Way("winograd4", work + costs.weight * stored, stored * constant.itemsize)

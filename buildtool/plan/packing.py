@@ -164,15 +164,67 @@ def _winograd(code: int, tile: int, width: int) -> None:
     PACKINGS[name] = Packing(name, code, pack, unpack, _transformable)
 
 
-def _transformable(node: Node) -> bool:
+def _transformable(node: Node, kernel: int = 3, stride: int = 1) -> bool:
     """Whether the node is a convolution 3x3 that Winograd's minimal filtering can do."""
     op = node.op
     if op.name != "conv2d" or node.inputs[INPUT].constant is None:
         return False
     window = node.inputs[INPUT].type.shape[1:3]
-    return window == (3, 3) and all(
-        set(np.atleast_1d(getattr(op, name))) == {1} for name in ("strides", "dilations", "groups")
+    wanted = {"strides": stride, "dilations": 1, "groups": 1}
+    return window == (kernel, kernel) and all(
+        set(np.atleast_1d(getattr(op, name))) == {number} for name, number in wanted.items()
     )
+
+
+# G of F(4x4, 4x4), at the points 0, +-1, +-2, -1/2 and infinity.
+_TRANSFORM_OF_FOUR_TAPS = np.array(
+    [
+        [1 / 2, 0, 0, 0],
+        [-1 / 9, -1 / 9, -1 / 9, -1 / 9],
+        [1 / 3, -1 / 3, 1 / 3, -1 / 3],
+        [1 / 60, 1 / 30, 1 / 15, 2 / 15],
+        [-1 / 36, 1 / 18, -1 / 9, 2 / 9],
+        [-32 / 45, 16 / 45, -8 / 45, 4 / 45],
+        [0, 0, 0, 1],
+    ]
+)
+MOST_OF_SQUARES = 4  # channels of windows that move by 2
+
+
+def _winograd_of_squares(code: int, width: int) -> None:
+    """Filters of 7x7 that move by 2: filters of 4x4 that move by 1, over squares of 2x2 pixels as one with four times
+    the channels (vertical, horizontal, channel), transformed as 3x3 are.
+    """
+    transform = _TRANSFORM_OF_FOUR_TAPS
+
+    def pack(array: Array, node: Node) -> Array:
+        outputs, _, _, channels = array.shape
+        panels = -(-outputs // width)
+        padded = np.zeros((panels * width, 8, 8, channels))
+        padded[:outputs, :7, :7] = array
+        squares = padded.reshape(-1, 4, 2, 4, 2, channels).transpose(0, 1, 3, 2, 4, 5)
+        points = np.einsum("ai,bj,oijc->aboc", transform, transform, squares.reshape(-1, 4, 4, 4 * channels))
+        split = points.reshape(-1, panels, width, 4 * channels)
+        return np.ascontiguousarray(np.moveaxis(split, 2, -1), dtype=array.dtype)
+
+    def unpack(array: Array, node: Node) -> Array:
+        """Up to rounding, as those of 3x3."""
+        back, outputs = np.linalg.pinv(transform), _outputs(node)
+        panels = -(-outputs // width)
+        if array.ndim != 4 or array.shape[:2] != (49, panels) or array.shape[2] % 4 or array.shape[3] != width:
+            raise ValueError(f"its shape does not match transformed filters for {outputs} outputs")
+        channels = array.shape[2] // 4
+        split = np.moveaxis(array.astype(np.float64), -1, 2).reshape(7, 7, panels * width, 4 * channels)
+        squares = np.einsum("ia,jb,aboc->oijc", back, back, split[:, :, :outputs])
+        plain = squares.reshape(outputs, 4, 4, 2, 2, channels).transpose(0, 1, 3, 2, 4, 5)
+        return np.ascontiguousarray(plain.reshape(outputs, 8, 8, channels)[:, :7, :7], dtype=array.dtype)
+
+    def fits(node: Node) -> bool:
+        channels = node.inputs[INPUT].type.shape[-1]
+        return _transformable(node, 7, 2) and isinstance(channels, int) and channels <= MOST_OF_SQUARES
+
+    name = f"winograd4_7x7_{width}"
+    PACKINGS[name] = Packing(name, code, pack, unpack, fits)
 
 
 MOST_SUMMED = 3640  # channels, of which four times a sum of 9 products of bytes each stays below 2^31
@@ -257,3 +309,5 @@ for _code, _width in enumerate((4, 8, 16)):
     _winograd(7 + _code, 4, _width)
 _bytes("signed", 11, 16, 4)
 _winograd_of_bytes(12)
+_winograd_of_squares(13, 8)
+_winograd_of_squares(14, 16)

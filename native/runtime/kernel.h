@@ -64,9 +64,11 @@ enum class Packing : uint8_t {
   kWinograd4x16,
   kFormer,           // of which nothing is left
   kSigned16,         // see byte_state.h
-  kWinograd2Signed8  // see conv2d_s8_winograd2.cc
+  kWinograd2Signed8,  // see conv2d_s8_winograd2.cc
+  kWinograd4Of7x8,
+  kWinograd4Of7x16
 };
-constexpr Packing kLastPacking = Packing::kWinograd2Signed8;
+constexpr Packing kLastPacking = Packing::kWinograd4Of7x16;
 LATHE_INLINE constexpr uint32_t PackingBit(Packing packing) { return uint32_t{1} << static_cast<int>(packing); }
 
 // Stored numbers stand for real ones: scale * (number - zero). One of each for all, or for every element of an axis.

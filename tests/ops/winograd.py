@@ -49,6 +49,22 @@ _LARGE: tuple[tuple[tuple[int, ...], int, tuple[int, int, int, int]], ...] = (
     ((3, 29, 31, 5), 19, (1, 1, 1, 1)),
 )
 
+# Windows of 7x7 that move by 2: pads on some sides and wider than the window, images that end inside of a square or a
+# tile, smaller than a window, and wide ones whose inner tiles are copied from where they are.
+_SQUARES: tuple[tuple[tuple[int, ...], int, tuple[int, int, int, int]], ...] = (
+    ((1, 7, 7, 1), 1, (0, 0, 0, 0)),
+    ((1, 1, 1, 3), 8, (3, 3, 3, 3)),
+    ((1, 2, 5, 4), 7, (8, 4, 9, 5)),
+    ((2, 8, 7, 2), 16, (0, 1, 0, 0)),
+    ((1, 9, 8, 3), 17, (3, 3, 2, 2)),
+    ((2, 16, 21, 3), 33, (3, 3, 3, 3)),
+    ((1, 17, 40, 1), 64, (3, 3, 3, 3)),
+    ((1, 24, 53, 2), 65, (2, 3, 2, 3)),
+    ((3, 15, 37, 3), 24, (3, 0, 3, 0)),
+    ((1, 33, 39, 4), 129, (0, 0, 0, 0)),
+    ((1, 75, 91, 3), 5, (3, 3, 3, 3)),
+)
+
 
 def winograd_cases(rng: Rng) -> Iterator[OpCase]:
     for number, (shape, outputs, pads) in enumerate(_SHAPES + _LARGE):
@@ -67,6 +83,10 @@ def winograd_cases(rng: Rng) -> Iterator[OpCase]:
         name = label("winograd", activation["activation"])
         yield _case(rng, shape, 11 + 3 * number, (1, 1, 1, 1), 3 + number % 2, activation, name)
 
+    for number, (shape, outputs, pads) in enumerate(_SQUARES):
+        name = label("winograd", "7x7", number, shape, "to", outputs)
+        yield _case(rng, shape, outputs, pads, 2 + number % 3, ACTIVATED[number % len(ACTIVATED)], name, size=7)
+
 
 def _case(
     rng: Rng,
@@ -76,10 +96,12 @@ def _case(
     operands: int,
     activation: dict[str, Any],
     name: str,
+    size: int = 3,
 ) -> OpCase:
     """A case with `operands` inputs, as a model brings them: so scaled that results are about as large as inputs."""
-    op = Conv2d(pads=pads, **activation)
-    size = (shape[1] + pads[0] + pads[2] - 2, shape[2] + pads[1] + pads[3] - 2)
-    filters = normal(rng, (outputs, 3, 3, shape[3])) / np.float32(np.sqrt(9 * shape[3]))
-    inputs = (normal(rng, shape), filters, normal(rng, (outputs,)), normal(rng, (shape[0], *size, outputs)))
+    stride = 1 if size == 3 else 2
+    op = Conv2d(strides=(stride, stride), pads=pads, **activation)
+    made = [(shape[1 + axis] + pads[axis] + pads[2 + axis] - size) // stride + 1 for axis in (0, 1)]
+    filters = normal(rng, (outputs, size, size, shape[3])) / np.float32(np.sqrt(size * size * shape[3]))
+    inputs = (normal(rng, shape), filters, normal(rng, (outputs,)), normal(rng, (shape[0], *made, outputs)))
     return OpCase(op, inputs[:operands], name, (1, 2)[: operands - 1])

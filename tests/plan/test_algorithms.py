@@ -131,6 +131,29 @@ def test_what_each_way_costs_and_stores() -> None:
     }
 
 
+def test_first_layers_of_7x7_are_taken_as_squares() -> None:
+    """8x8 outputs, 3 channels to 64: 4 tiles of 49 points of 12 channels."""
+    costs = algorithms.Costs(squares=True)
+    graph = Graph()
+    x = graph.new_value("x", TensorType(DType.F32, (1, 16, 16, 3)))
+    node = add_convolution(graph, x, 64, kernel=7, stride=2)
+    ways = {way.algorithm: (way.cost, way.weights) for way in algorithms._ways(node, (2, 4), costs)}
+    assert ways == {
+        "": (64 * 147 * 64 + 20 * 147 * 64, 4 * 147 * 64),
+        "winograd4": (4 * 49 * (12 * 64 + 19 * 76) + 20 * 49 * 12 * 64, 4 * 49 * 12 * 64),
+    }
+    assert [way.algorithm for way in algorithms._ways(node, (2,), costs)] == [""]
+    ballast(graph, 10**6)
+    for size, channels, expected in ((112, 3, "winograd4"), (8, 3, ""), (112, 5, "")):
+        x = graph.new_value("z", TensorType(DType.F32, (1, 2 * size, 2 * size, channels)))
+        node = add_convolution(graph, x, 64, kernel=7, stride=2)
+        assert algorithms.choose(graph, costs=costs).get(node, "") == expected
+        assert node not in algorithms.choose(graph, 2, costs)
+        assert node not in algorithms.choose(graph)  # where there are no kernels
+    of_bytes(node)
+    assert list(algorithms._ways(node, (2, 4), costs)) == []
+
+
 def of_bytes(node: Node) -> None:
     filters = node.inputs[1].constant
     assert filters is not None

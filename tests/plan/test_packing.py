@@ -113,6 +113,38 @@ def test_transformed_filters_convolve(tile: int, width: int) -> None:
     assert np.allclose(packing.unpack(packed, node), plain, atol=1e-5)
 
 
+@pytest.mark.parametrize("width", [8, 16])
+@pytest.mark.parametrize("channels", [1, 3])
+def test_filters_over_squares_convolve(channels: int, width: int) -> None:
+    """7x7 that move by 2, as 4x4 over squares of 2x2 pixels: by the polynomials of Toom and Cook themselves."""
+    node = convolution(18, channels, window=7, stride=2)
+    plain, packing = constant_of(node).astype(np.float64), PACKINGS[f"winograd4_7x7_{width}"]
+    packed = packing.pack(constant_of(node), node)
+    assert packed.shape == (49, -(-18 // width), 4 * channels, width)
+    roots = [0, 1, -1, 2, -2, -0.5]
+    rows = [np.polynomial.Polynomial.fromroots([other for other in roots if other != root]).coef for root in roots]
+    inputs = np.array([*([*row, 0] for row in rows), np.polynomial.Polynomial.fromroots(roots).coef])
+    outputs = np.array([[root**power for root in roots] + [power == 3] for power in range(4)])
+    image = np.random.default_rng(3).standard_normal((14, 14, channels))
+    squares = image.reshape(7, 2, 7, 2, channels).transpose(0, 2, 1, 3, 4).reshape(7, 7, 4 * channels)
+    patch = np.einsum("ai,bj,ijc->abc", inputs, inputs, squares)
+    for output in (0, 17):
+        points = packed[:, output // width, :, output % width].reshape(7, 7, 4 * channels)
+        result = np.einsum("ia,jb,abc,abc->ij", outputs, outputs, points, patch)
+        expected = [
+            [np.sum(image[2 * i : 2 * i + 7, 2 * j : 2 * j + 7] * plain[output]) for j in range(4)] for i in range(4)
+        ]
+        assert np.allclose(result, expected, atol=1e-4)
+    assert np.allclose(packing.unpack(packed, node), plain, atol=1e-5)
+    assert packable(node, packing.name)
+    for other in (
+        convolution(18, 5, window=7, stride=2),
+        convolution(18, channels, window=7),
+        convolution(18, channels, window=5, stride=2),
+    ):
+        assert not packable(other, packing.name)
+
+
 @pytest.mark.parametrize("node_of", [lambda: convolution(20, 3), lambda: convolution(34, 6, 2), lambda: product(16, 9)])
 def test_bytes(node_of: Callable[[], Node]) -> None:
     """Zeros stand where outputs and channels end."""
@@ -199,9 +231,11 @@ def test_codes_are_those_of_the_format() -> None:
         "winograd4_16": 9,
         "signed16": 11,
         "winograd2_signed8": 12,
+        "winograd4_7x7_8": 13,
+        "winograd4_7x7_16": 14,
     }
     assert by_code(3) is PACKINGS["panels16"]
-    assert by_code(13) is None
+    assert by_code(15) is None
 
 
 @pytest.mark.parametrize("name", PACKINGS)

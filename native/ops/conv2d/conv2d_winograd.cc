@@ -2,6 +2,9 @@
 // squared inputs, as products of transformed inputs with transformed filters. The header of an instruction set goes
 // before this one, and a definition of LATHE_WINOGRAD_TILE (2 or 4).
 //
+// With LATHE_WINOGRAD_STRIDE 2: convolution 7 x 7 with stride 2 of few channels, as networks begin. Taken as pixels of
+// four times as many channels, squares of 2 x 2 pixels are convolved by 4 x 4 with stride 1.
+//
 // The filters come transformed and packed: [kPoints][panel of kPanelWidth outputs][depth][kPanelWidth].
 #include "native/kernel/gemm/panels.h"
 #include "native/kernel/simd/simd.h"
@@ -29,8 +32,10 @@ constexpr int kOutputs = 64;
 constexpr int64_t kProductElements = int64_t{kPoints} * kRows * kOutputs;
 constexpr int64_t kSharedTiles = 4 * kRows;
 
-constexpr Packing kWinogradPacking = kTile == 2 ? (kPanelWidth == 8 ? Packing::kWinograd2x8 : Packing::kWinograd2x16)
-                                                : (kPanelWidth == 8 ? Packing::kWinograd4x8 : Packing::kWinograd4x16);
+constexpr Packing kWinogradPacking =
+    kStride == 2 ? (kPanelWidth == 8 ? Packing::kWinograd4Of7x8 : Packing::kWinograd4Of7x16)
+    : kTile == 2 ? (kPanelWidth == 8 ? Packing::kWinograd2x8 : Packing::kWinograd2x16)
+                 : (kPanelWidth == 8 ? Packing::kWinograd4x8 : Packing::kWinograd4x16);
 
 struct WinogradState {
   Window window;
@@ -83,7 +88,63 @@ struct WinogradRound {
 #endif
 };
 
+constexpr int kMostChannels = 4;  // of windows that move by 2
+constexpr int kCopied = 2 * kMostChannels;
+
+// The pixels that one tile reads, as squares of 2 x 2: [kPatch][kPatch][vertical, horizontal, channels].
+struct Squares {
+  Element of[kPoints * 2 * kCopied + kCopied];
+};
+
+// Copies two pixels and what comes after them, of which the next copies write over what is too much.
+__attribute__((noinline)) void CopySquares(const WinogradJob& job, int64_t tile, Squares* squares) {
+  const Shape& in = *job.in;
+  const TilePlace place(tile, job.plan->tiles, kTile);
+  const int64_t channels = in[3], line_elements = in[2] * channels;
+  const int64_t top = 2 * place.y - job.state->window.before[0];
+  const int64_t left = (2 * place.x - job.state->window.before[1]) * channels;
+  const int64_t read = 2 * (kPatch - 1) * channels + kCopied;
+  Element parts[2][2 * kPatch * kMostChannels];
+  Element* to = squares->of;
+  for (int i = 0; i < kPatch; ++i) {
+    const Element* from[2];
+    for (int j = 0; j < 2; ++j) {
+      const int64_t y = top + 2 * i + j;
+      const bool inside = y >= 0 && y < in[1];
+      const Element* line = job.image + (place.batch * in[1] + (inside ? y : 0)) * line_elements;
+      if (inside && left >= 0 && left + read <= line_elements) {
+        from[j] = line + left;
+        continue;
+      }
+      from[j] = parts[j];
+      memset(parts[j], 0, sizeof parts[j]);
+      const int64_t first = left < 0 ? -left : 0;
+      const int64_t rest = line_elements - left, most = 2 * kPatch * channels;
+      const int64_t end = rest < most ? rest : most;
+      if (inside && end > first)
+        memcpy(parts[j] + first, line + left + first, static_cast<size_t>(end - first) * sizeof(Element));
+    }
+    for (int j = 0; j < kPatch; ++j, to += 4 * channels) {
+      memcpy(to, from[0] + 2 * j * channels, kCopied * sizeof(Element));
+      memcpy(to + 2 * channels, from[1] + 2 * j * channels, kCopied * sizeof(Element));
+    }
+  }
+}
+
 #if defined(LATHE_WINOGRAD_QUADS)
+inline QuadTile LocateSquares(const WinogradJob& job, int64_t tile, Squares* squares) {
+  CopySquares(job, tile, squares);
+  const int64_t depth = job.state->depth;
+  QuadTile result;
+  result.first = 0;
+  result.end = kPatch;
+  for (int i = 0; i < kPatch; ++i) {
+    result.lines[i] = squares->of + i * kPatch * depth;
+    result.bytes[i] = depth * static_cast<int64_t>(sizeof(Element));
+  }
+  return result;
+}
+
 inline QuadTile LocateTile(const WinogradJob& job, int64_t tile) {
   const Shape& in = *job.in;
   const TilePlace place(tile, job.plan->tiles, kTile);
@@ -108,7 +169,10 @@ inline QuadTile LocateTile(const WinogradJob& job, int64_t tile) {
 inline void TransformQuad(const WinogradJob& job, int64_t tile, Element* to, int64_t step) {
   const int64_t depth = job.state->depth;
   QuadTile tiles[4];
-  for (int t = 0; t < 4; ++t) tiles[t] = LocateTile(job, tile + t);
+  constexpr int kSquares = kStride == 2 ? 4 : 1;
+  Squares squares[kSquares];
+  for (int t = 0; t < 4; ++t)
+    tiles[t] = kStride == 2 ? LocateSquares(job, tile + t, &squares[t % kSquares]) : LocateTile(job, tile + t);
   for (int64_t channel = 0; channel < depth; channel += kLanes) {
     if (channel > depth - kLanes) channel = depth - kLanes;  // overlaps the one before
     Vec half[4 * kPoints];
@@ -120,7 +184,8 @@ inline void TransformQuad(const WinogradJob& job, int64_t tile, Element* to, int
 // Transforms one tile, whose channels follow each other from `to` on, `spread` apart, and points are `step` apart.
 inline void TransformOne(const WinogradJob& job, int64_t tile, Element* to, int64_t spread, int64_t step) {
   const int64_t depth = job.state->depth;
-  QuadTile place = LocateTile(job, tile);
+  Squares squares;
+  QuadTile place = kStride == 2 ? LocateSquares(job, tile, &squares) : LocateTile(job, tile);
   Element few[kPatch][kPatch][kLanes];  // pixels of less channels than a vector has
   if (depth < kLanes) {
     const int before = place.first, inside = place.end - place.first;
@@ -172,8 +237,11 @@ constexpr int64_t kTransformed = 4;  // tiles at once
 inline void TransformTile(const WinogradJob& job, const WinogradRound& round, int64_t slot) {
   const Shape& in = *job.in;
   const TilePlace place(round.first + slot, job.plan->tiles, kTile);
+  const int64_t depth = job.state->depth;
   const Element* pixels[kPatch][kPatch];
   Element few[kPatch][kPatch][kLanes];  // pixels of less channels than a vector has
+  Squares squares;
+  if (kStride == 2) CopySquares(job, round.first + slot, &squares);
   for (int i = 0; i < kPatch; ++i) {
     const int64_t y = place.y + i - job.state->window.before[0];
     const Element* line = nullptr;
@@ -181,15 +249,16 @@ inline void TransformTile(const WinogradJob& job, const WinogradRound& round, in
     for (int j = 0; j < kPatch; ++j) {
       const int64_t x = place.x + j - job.state->window.before[1];
       pixels[i][j] = line != nullptr && x >= 0 && x < in[2] ? line + x * job.input_step : job.zeros;
-      if (in[3] >= kLanes) continue;
-      Store(few[i][j], LoadPart(pixels[i][j], static_cast<int>(in[3])));
+      if (kStride == 2) pixels[i][j] = squares.of + (i * kPatch + j) * depth;
+      if (depth >= kLanes) continue;
+      Store(few[i][j], LoadPart(pixels[i][j], static_cast<int>(depth)));
       pixels[i][j] = few[i][j];
     }
   }
   const int64_t row = job.plan->row;
   const int64_t step = round.tiles * row;  // from point to point
-  for (int64_t channel = 0; channel < in[3]; channel += kLanes) {
-    if (channel > in[3] - kLanes && channel > 0) channel = in[3] - kLanes;  // overlaps the one before
+  for (int64_t channel = 0; channel < depth; channel += kLanes) {
+    if (channel > depth - kLanes && channel > 0) channel = depth - kLanes;  // overlaps the one before
     Vec half[kPatch][kPatch];
     for (int j = 0; j < kPatch; ++j) {
       Vec x[kPatch], y[kPatch];
@@ -424,9 +493,9 @@ Code PrepareWinograd(PrepareContext& context) {
   LATHE_TRY(ReadInt(context, "groups", 1, kMaxExtent, &groups));
   const Tensor& filter = context.input(1);
   for (int axis = 0; axis < 2; ++axis) {
-    state.window.kernel[axis] = 3;
-    if (state.window.strides[axis] != 1 || state.window.dilations[axis] != 1 || groups != 1)
-      return context.Fail(Code::kUnsupported, "this kernel does dense convolutions with stride 1");
+    state.window.kernel[axis] = kStride == 1 ? 3 : 7;
+    if (state.window.strides[axis] != kStride || state.window.dilations[axis] != 1 || groups != 1)
+      return context.Fail(Code::kUnsupported, kStride == 1 ? "this kernel does dense convolutions with stride 1" : "this kernel does dense convolutions with stride 2");
   }
   if (filter.packing != kWinogradPacking)
     return context.Fail(Code::kUnsupported, "this kernel takes filters that come transformed");
@@ -435,7 +504,7 @@ Code PrepareWinograd(PrepareContext& context) {
   state.depth = filter.shape[2];
   state.outputs = context.output(0).shape[3];
   if (filter.shape[0] != kPoints || filter.shape[3] != kPanelWidth || state.depth < 1 || state.outputs < 1 ||
-      state.panels != DivideUp(state.outputs, kPanelWidth))
+      state.panels != DivideUp(state.outputs, kPanelWidth) || (kStride == 2 && state.depth > 4 * kMostChannels))
     return context.Fail(Code::kBadModel, "its transformed filter has another shape than it should");
   state.packed = filter.As<Element>();
   if (context.input_count() > 2) LATHE_TRY(CheckRank(context, context.input(2), 1, "its bias"));
@@ -448,7 +517,7 @@ Code PlanWinograd(PlanContext& context) {
   WinogradPlan& plan = *static_cast<WinogradPlan*>(context.plan());
   LATHE_TRY(CheckImages(context));
   const Shape& in = context.input(0).shape;
-  if (in[3] != state.depth) {
+  if (in[3] * kStride * kStride != state.depth) {
     return context.Fail(Code::kBadModel, "the filter has another number of input channels");
   }
   if (context.input_count() > 2 && context.input(2).shape[0] != state.outputs) {

@@ -52,7 +52,7 @@ inline void TransformColumns(const QuadTile& tile, int64_t channel, Vec* half) {
   while (half < last) *half++ = zero;
 }
 
-#if defined(__aarch64__)
+#if defined(__aarch64__) && LATHE_WINOGRAD_STRIDE == 1
 #if defined(LATHE_HALVES)
 #define LATHE_STORE_QUAD(a, b) "st4 {v" #a ".8h-v" #b ".8h}, [%0], %1\n"
 using Register = float16x8_t;
@@ -117,6 +117,11 @@ inline void TransformQuadRows(const Vec* from, Element* to, int64_t bytes) {
 #pragma GCC unroll 8
       for (int j = 0; j < kPatch; ++j) rows[j][t] = y[j];
     }
+#if defined(__aarch64__)
+#pragma GCC unroll 8
+    for (int j = 0; j < kPatch; ++j, to += bytes / static_cast<int64_t>(sizeof(Element)))
+      vst4q_f32(to, {{rows[j][0].v, rows[j][1].v, rows[j][2].v, rows[j][3].v}});
+#else
     for (int j = 0; j < kPatch; ++j) {
       Element* const half = to + 8;
       const int32_t step = static_cast<int32_t>(bytes);
@@ -128,6 +133,7 @@ inline void TransformQuadRows(const Vec* from, Element* to, int64_t bytes) {
           : "r"(half), "r"(rows[j]), "r"(step)
           : "memory", "q0", "q1", "q2", "q3");
     }
+#endif
   }
 }
 #endif

@@ -1,4 +1,5 @@
 // Winograd's minimal filtering along one axis: LATHE_WINOGRAD_TILE outputs (2 or 4) from as many inputs and two more.
+// With LATHE_WINOGRAD_STRIDE 2, where the tile is 4, three more: filters have four taps.
 #ifndef LATHE_OPS_CONV2D_WINOGRAD_TRANSFORMS_H_
 #define LATHE_OPS_CONV2D_WINOGRAD_TRANSFORMS_H_
 
@@ -7,12 +8,18 @@
 namespace lathe {
 namespace {
 
+#if !defined(LATHE_WINOGRAD_STRIDE)
+#define LATHE_WINOGRAD_STRIDE 1
+#endif
+
+constexpr int kStride = LATHE_WINOGRAD_STRIDE;
+constexpr int kTaps = kStride == 1 ? 3 : 4;
 constexpr int kTile = LATHE_WINOGRAD_TILE;  // outputs per axis
-constexpr int kPatch = kTile + 2;           // inputs per axis
+constexpr int kPatch = kTile + kTaps - 1;   // inputs per axis
 constexpr int kPoints = kPatch * kPatch;
 
-// Filters and inputs are polynomials, which are multiplied at 0, at +-1 and +-2 where the tile is large, and at
-// infinity. Halves would lose too much by powers of 2: they have +-sqrt(1/2) and +-sqrt(2), which lose less than half
+// Filters and inputs are polynomials, which are multiplied at 0, at +-1 and +-2 where the tile is large, at -1/2 where
+// there are four taps, and at infinity. Halves would lose too much by powers of 2: they have +-sqrt(1/2) and +-sqrt(2), which lose less than half
 // as much.
 constexpr bool kHasRoots = kTile == 4 && sizeof(Element) == 2;
 constexpr float kRootOfHalf = 0.70710678f, kRootOfTwo = 1.41421356f;
@@ -33,6 +40,22 @@ inline void TransformIn(const Vec (&x)[kPatch], Vec (&y)[kPatch]) {
     y[1] = Add(x[1], x[2]);
     y[2] = Sub(x[2], x[1]);
     y[3] = Sub(x[1], x[3]);
+  } else if constexpr (kTaps == 4) {
+    const Vec half = Fill(0.5f), two = Fill(2.0f), minus_two = Fill(-2.0f), minus_four = Fill(-4.0f);
+    Vec a[5], b[3];  // times x^2 - 4, times x^2 - 1
+#pragma GCC unroll 8
+    for (int i = 0; i < 5; ++i) a[i] = MulAdd(minus_four, x[i], x[i + 2]);
+#pragma GCC unroll 8
+    for (int i = 0; i < 3; ++i) b[i] = Sub(x[i + 3], x[i + 1]);
+    const Vec c = MulAdd(half, a[2], a[3]), d = MulAdd(half, a[1], a[2]);
+    const Vec e = MulAdd(half, b[1], b[2]), f = MulAdd(half, b[0], b[1]);
+    y[1] = Add(c, d);
+    y[2] = Sub(c, d);
+    y[3] = MulAdd(two, f, e);
+    y[4] = MulAdd(minus_two, f, e);
+    y[5] = Sub(a[3], a[1]);
+    y[0] = MulAdd(half, Sub(a[2], a[0]), y[5]);
+    y[6] = MulAdd(half, y[5], Sub(a[4], a[2]));
   } else if constexpr (kHasRoots) {
     const Vec minus_half = Fill(-0.5f), minus_two = Fill(-2.0f), minus_both = Fill(-2.5f);
     const Vec a = MulAdd(minus_two, x[2], x[4]), b = MulAdd(minus_two, x[1], x[3]);
@@ -76,6 +99,12 @@ inline void TransformOut(const Vec (&x)[kPatch], Vec (&y)[kTile]) {
   if constexpr (kTile == 2) {
     y[0] = Add(Add(x[0], x[1]), x[2]);
     y[1] = Sub(Sub(x[1], x[2]), x[3]);
+  } else if constexpr (kTaps == 4) {
+    const Vec a = Add(x[1], x[2]), b = Sub(x[1], x[2]), c = Add(x[3], x[4]), d = Sub(x[3], x[4]);
+    y[0] = Add(Add(x[0], a), Add(c, x[5]));
+    y[1] = MulAdd(Fill(-0.5f), x[5], MulAdd(Fill(2.0f), d, b));
+    y[2] = MulAdd(Fill(0.25f), x[5], MulAdd(Fill(4.0f), c, a));
+    y[3] = MulAdd(Fill(-0.125f), x[5], MulAdd(Fill(8.0f), d, Add(b, x[6])));
   } else if constexpr (kHasRoots) {
     const Vec a = Add(x[1], x[2]), b = Sub(x[1], x[2]), c = Add(x[3], x[4]), d = Sub(x[3], x[4]);
     y[0] = Add(Add(x[0], a), c);

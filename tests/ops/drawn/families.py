@@ -40,6 +40,7 @@ _SINGLE = (
         "rms_norm",
         "group_norm",
         "batch_norm",
+        "conv2d_7x7",
         "deconv2d_few",
         "attention",
         "gru",
@@ -63,6 +64,7 @@ def families() -> Mapping[str, st.SearchStrategy[OpCase]]:
     found: dict[str, st.SearchStrategy[OpCase]] = {
         "conv2d": windows.conv2d(),
         "conv2d_winograd": windows.conv2d_winograd(),
+        "conv2d_7x7": windows.conv2d_7x7(),
         "deconv2d": windows.deconv2d,
         "deconv2d_few": windows.deconv2d_few,
         "dwconv2d": windows.dwconv2d,

@@ -75,6 +75,18 @@ def conv2d_winograd(draw: st.DrawFn) -> OpCase:
     return _convolution(draw, op, image, (outputs, 3, 3, depth), operands, constant=True)
 
 
+@st.composite
+def conv2d_7x7(draw: st.DrawFn) -> OpCase:
+    """What the kernels for squares of pixels do: windows of 7 x 7 that move by 2, of few channels."""
+    pads = draw(st.tuples(*[st.sampled_from((0, 1, 2, 3, 3, 3, 4, 7))] * 4))
+    longest = draw(st.sampled_from((24, 24, 24, 131)))
+    shape = [max(7 - pads[axis] - pads[axis + 2], draw(st.integers(1, longest))) for axis in (0, 1)]
+    depth, outputs = draw(st.integers(1, 4)), draw(st.integers(1, 40) if longest > 24 else CHANNELS | st.just(131))
+    activation, operands = draw(ACTIVATIONS), draw(st.sampled_from((2, 3, 3, 4)))
+    op = Conv2d(strides=(2, 2), pads=pads, **activation)
+    return _convolution(draw, op, (draw(BATCHES), *shape, depth), (outputs, 7, 7, depth), operands, constant=True)
+
+
 def _convolution(
     draw: st.DrawFn,
     op: Conv2d,

@@ -131,7 +131,8 @@ class Nodes {
       if (filter.size() == 6) return Sizes{made, filter[4], filter[2], filter[3]};  // panels
       if (filter.size() == 2) return Sizes{made, filter[1], 1, 1};
       if (filter.size() != 4) return Sizes();
-      if (IsWinograd(node.inputs[1])) return Sizes{made, filter[2], 3, 3};
+      if (IsNamed(node.inputs[1], ".winograd4_7x7")) return Sizes{made, filter[2] / 4, 7, 7};
+      if (IsNamed(node.inputs[1], ".winograd")) return Sizes{made, filter[2], 3, 3};
       return Sizes{made, filter[3], filter[1], filter[2]};
     }
     if (op == "dwconv2d" && filter.size() == 3) {
@@ -143,12 +144,12 @@ class Nodes {
     return Sizes();
   }
 
-  bool IsWinograd(uint32_t value) const {
+  bool IsNamed(uint32_t value, const char* part) const {
     lathe_tensor_info info = {};
     info.struct_size = sizeof(info);
     const void* data = nullptr;
     return api_->value_at(session_, value, &info, &data, nullptr) == LATHE_OK &&
-           std::strstr(info.name, ".winograd") != nullptr;
+           std::strstr(info.name, part) != nullptr;
   }
 
   const lathe_api* api_;
