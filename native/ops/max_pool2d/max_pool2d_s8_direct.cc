@@ -41,14 +41,17 @@ struct MaxBytes {
     constexpr int kBytes = width < kMaxWidth ? width : kMaxWidth;
     typedef int8_t Bytes __attribute__((vector_size(kBytes)));
     Bytes best[width / kBytes];
+#pragma GCC unroll 8
     for (Bytes& part : best) part = Bytes{} + int8_t{INT8_MIN};
     patch.ForTaps([&](const int8_t* from) {
+#pragma GCC unroll 8
       for (int i = 0; i < width / kBytes; ++i) {
         Bytes x;
         memcpy(&x, from + i * kBytes, sizeof x);
         best[i] = x > best[i] ? x : best[i];
       }
     });
+#pragma GCC unroll 8
     for (int i = 0; i < width / kBytes; ++i) {
       const Bytes result = best[i];  // a copy: what has an address is kept in memory
       memcpy(to + i * kBytes, &result, sizeof result);
