@@ -62,8 +62,8 @@ enum class Packing : uint8_t {
   kWinograd4x4,
   kWinograd4x8,
   kWinograd4x16,
-  kFormer,           // of which nothing is left
-  kSigned16,         // see byte_state.h
+  kFormer,            // of which nothing is left
+  kSigned16,          // see byte_state.h
   kWinograd2Signed8,  // see conv2d_s8_winograd2.cc
   kWinograd4Of7x8,
   kWinograd4Of7x16

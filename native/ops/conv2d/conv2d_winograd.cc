@@ -10,6 +10,7 @@
 #include "native/kernel/simd/simd.h"
 #include "native/kernel/spatial/window.h"
 #include "native/ops/conv2d/winograd_place.h"
+#include "native/ops/conv2d/winograd_squares.h"
 #include "native/ops/conv2d/winograd_transforms.h"
 #if defined(__ARM_NEON) && defined(__ARM_FEATURE_FMA)
 #include "native/ops/conv2d/winograd_quads_arm.h"
@@ -32,10 +33,10 @@ constexpr int kOutputs = 64;
 constexpr int64_t kProductElements = int64_t{kPoints} * kRows * kOutputs;
 constexpr int64_t kSharedTiles = 4 * kRows;
 
-constexpr Packing kWinogradPacking =
-    kStride == 2 ? (kPanelWidth == 8 ? Packing::kWinograd4Of7x8 : Packing::kWinograd4Of7x16)
-    : kTile == 2 ? (kPanelWidth == 8 ? Packing::kWinograd2x8 : Packing::kWinograd2x16)
-                 : (kPanelWidth == 8 ? Packing::kWinograd4x8 : Packing::kWinograd4x16);
+constexpr Packing kWinogradPacking = kStride == 2
+                                         ? (kPanelWidth == 8 ? Packing::kWinograd4Of7x8 : Packing::kWinograd4Of7x16)
+                                     : kTile == 2 ? (kPanelWidth == 8 ? Packing::kWinograd2x8 : Packing::kWinograd2x16)
+                                                  : (kPanelWidth == 8 ? Packing::kWinograd4x8 : Packing::kWinograd4x16);
 
 struct WinogradState {
   Window window;
@@ -88,52 +89,9 @@ struct WinogradRound {
 #endif
 };
 
-constexpr int kMostChannels = 4;  // of windows that move by 2
-constexpr int kCopied = 2 * kMostChannels;
-
-// The pixels that one tile reads, as squares of 2 x 2: [kPatch][kPatch][vertical, horizontal, channels].
-struct Squares {
-  Element of[kPoints * 2 * kCopied + kCopied];
-};
-
-// Copies two pixels and what comes after them, of which the next copies write over what is too much.
-__attribute__((noinline)) void CopySquares(const WinogradJob& job, int64_t tile, Squares* squares) {
-  const Shape& in = *job.in;
-  const TilePlace place(tile, job.plan->tiles, kTile);
-  const int64_t channels = in[3], line_elements = in[2] * channels;
-  const int64_t top = 2 * place.y - job.state->window.before[0];
-  const int64_t left = (2 * place.x - job.state->window.before[1]) * channels;
-  const int64_t read = 2 * (kPatch - 1) * channels + kCopied;
-  Element parts[2][2 * kPatch * kMostChannels];
-  Element* to = squares->of;
-  for (int i = 0; i < kPatch; ++i) {
-    const Element* from[2];
-    for (int j = 0; j < 2; ++j) {
-      const int64_t y = top + 2 * i + j;
-      const bool inside = y >= 0 && y < in[1];
-      const Element* line = job.image + (place.batch * in[1] + (inside ? y : 0)) * line_elements;
-      if (inside && left >= 0 && left + read <= line_elements) {
-        from[j] = line + left;
-        continue;
-      }
-      from[j] = parts[j];
-      memset(parts[j], 0, sizeof parts[j]);
-      const int64_t first = left < 0 ? -left : 0;
-      const int64_t rest = line_elements - left, most = 2 * kPatch * channels;
-      const int64_t end = rest < most ? rest : most;
-      if (inside && end > first)
-        memcpy(parts[j] + first, line + left + first, static_cast<size_t>(end - first) * sizeof(Element));
-    }
-    for (int j = 0; j < kPatch; ++j, to += 4 * channels) {
-      memcpy(to, from[0] + 2 * j * channels, kCopied * sizeof(Element));
-      memcpy(to + 2 * channels, from[1] + 2 * j * channels, kCopied * sizeof(Element));
-    }
-  }
-}
-
 #if defined(LATHE_WINOGRAD_QUADS)
 inline QuadTile LocateSquares(const WinogradJob& job, int64_t tile, Squares* squares) {
-  CopySquares(job, tile, squares);
+  CopySquares(job.image, *job.in, job.state->window, {tile, job.plan->tiles, kTile}, squares);
   const int64_t depth = job.state->depth;
   QuadTile result;
   result.first = 0;
@@ -241,7 +199,9 @@ inline void TransformTile(const WinogradJob& job, const WinogradRound& round, in
   const Element* pixels[kPatch][kPatch];
   Element few[kPatch][kPatch][kLanes];  // pixels of less channels than a vector has
   Squares squares;
-  if (kStride == 2) CopySquares(job, round.first + slot, &squares);
+  if (kStride == 2) {
+    CopySquares(job.image, *job.in, job.state->window, {round.first + slot, job.plan->tiles, kTile}, &squares);
+  }
   for (int i = 0; i < kPatch; ++i) {
     const int64_t y = place.y + i - job.state->window.before[0];
     const Element* line = nullptr;
@@ -495,7 +455,8 @@ Code PrepareWinograd(PrepareContext& context) {
   for (int axis = 0; axis < 2; ++axis) {
     state.window.kernel[axis] = kStride == 1 ? 3 : 7;
     if (state.window.strides[axis] != kStride || state.window.dilations[axis] != 1 || groups != 1)
-      return context.Fail(Code::kUnsupported, kStride == 1 ? "this kernel does dense convolutions with stride 1" : "this kernel does dense convolutions with stride 2");
+      return context.Fail(Code::kUnsupported, kStride == 1 ? "this kernel does dense convolutions with stride 1"
+                                                           : "this kernel does dense convolutions with stride 2");
   }
   if (filter.packing != kWinogradPacking)
     return context.Fail(Code::kUnsupported, "this kernel takes filters that come transformed");

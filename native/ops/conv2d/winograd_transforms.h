@@ -19,8 +19,8 @@ constexpr int kPatch = kTile + kTaps - 1;   // inputs per axis
 constexpr int kPoints = kPatch * kPatch;
 
 // Filters and inputs are polynomials, which are multiplied at 0, at +-1 and +-2 where the tile is large, at -1/2 where
-// there are four taps, and at infinity. Halves would lose too much by powers of 2: they have +-sqrt(1/2) and +-sqrt(2), which lose less than half
-// as much.
+// there are four taps, and at infinity. Halves would lose too much by powers of 2: they have +-sqrt(1/2) and +-sqrt(2),
+// which lose less than half as much.
 constexpr bool kHasRoots = kTile == 4 && sizeof(Element) == 2;
 constexpr float kRootOfHalf = 0.70710678f, kRootOfTwo = 1.41421356f;
 
