@@ -50,6 +50,7 @@ class AbiSources:
     scaled: bool = False  # whether weights of its models are whole numbers with scales
     vision: VisionSources | None = None
     activations: tuple[str, ...] | None = None  # that nodes of its models have, in the order of ACTIVATIONS; None: all
+    copied_sizes: frozenset[int] | None = None  # of elements that kernels of any type move, in bytes; None: all
     device_units: tuple[UnitInfo, ...] = ()  # of native/opencl; those of one operator as they are to be tried
     device_tuned: bytes = b""  # what GPUs have found out: native/opencl/tuning.h
     device_programs: bytes = b""  # native/opencl/store.h
@@ -212,11 +213,19 @@ def _abi_files(
     context |= {"vision": part.vision.context() if part.vision else None}
     context |= {"scaled": part.scaled, "device_units": part.device_units, "device_files": device_files}
     context |= _activations(part, units)
+    context |= {"copied_sizes": _copied_sizes(part)}
     context |= {"device_sources_size": len(device_sources), "device_sources_file": _DEVICE_SOURCES}
     weights = "weights.S" if part.object_format == "elf" else f"{part.object_format}/weights.S"
     for name, template in (("registry.cc", "registry.cc"), ("weights.S", weights), ("sources.cmake", "sources.cmake")):
         files[f"{folder}/{name}"] = render(template, {**context, "embedded": embedded})
     return files
+
+
+def _copied_sizes(part: AbiSources) -> list[int]:
+    """The sizes of elements that a library moves, 0 for those it does not; empty for all: native/kernel/loops."""
+    if part.copied_sizes is None or part.object_format == "macho":
+        return []
+    return [size if size in part.copied_sizes else 0 for size in (1, 2, 4, 8)]
 
 
 def _activations(part: AbiSources, units: Sequence[str]) -> dict[str, Any]:

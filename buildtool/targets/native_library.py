@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
@@ -167,6 +167,7 @@ class NativeTarget:
                 object_format=program.object_format,
                 vision=self._vision(source, program.abi),
                 activations=_activations(program),
+                copied_sizes=_copied_sizes(program),
                 scaled=source.all_ops or any(_scaled(model.source) for model in program.models),
                 device_units=program.device_units,
                 device_tuned=source.device_data.get(program.abi, _NO_DATA).tuned,
@@ -243,15 +244,25 @@ def _activations(program: TargetProgram) -> tuple[str, ...] | None:
     All of them where the library is for models that it does not know."""
     if not program.models or program.library.all_ops:
         return None
-    models = {id(graph): graph for model in program.models for graph in (model.source.graph, model.portable.graph)}
-    found = {
-        value
-        for graph in models.values()
-        for node in graph.walk()
-        for value in node.op.attributes().values()
-        if isinstance(value, str)
-    }
+    values = (value for node in _nodes(program) for value in node.op.attributes().values())
+    found = {value for value in values if isinstance(value, str)}
     return tuple(kind for kind in ACTIVATIONS if kind == "none" or kind in found)
+
+
+def _copied_sizes(program: TargetProgram) -> frozenset[int] | None:
+    """Bytes of the elements that kernels of any type move. None, all, where models or kernels are not known here."""
+    if not program.models or program.library.all_ops or program.library.op_paths:
+        return None
+    movers = {kernel.op for kernel in program.kernels if kernel.dtype == "any"}
+    return frozenset(
+        value.type.dtype.itemsize for node in _nodes(program) if node.op.name in movers for value in node.inputs[:1]
+    )
+
+
+def _nodes(program: TargetProgram) -> Iterator[Node]:
+    """Those of all its models, as they are planned and as every ABI can run them."""
+    models = {id(graph): graph for model in program.models for graph in (model.source.graph, model.portable.graph)}
+    return (node for graph in models.values() for node in graph.walk())
 
 
 def native_sources(source: LibrarySource) -> NativeSources:

@@ -19,13 +19,15 @@ from buildtool.builders.toolchain import probe
 from buildtool.codegen.library import AbiSources, LibrarySources, emit
 from buildtool.codegen.native_sources import NativeSources
 from buildtool.errors import BuildError, RunError, UnsupportedError
+from buildtool.ir.graph import Graph
+from buildtool.ir.types import DType
 from buildtool.plan import manifest
 from buildtool.runtime import Library
 from buildtool.targets.cpu import TARGET
 from buildtool.targets.native_library import write_container
 from buildtool.targets.protocol import LibrarySource, TargetProgram
 from tests.builders.conftest import ABI_NAMES, ABIS, Build, lowered, relu_network, source
-from tests.plan.graphs import OPS, small_network
+from tests.plan.graphs import OPS, add_input, apply, make, small_network
 
 Relu: Any = OPS["relu"]
 
@@ -111,6 +113,28 @@ def test_a_model_with_another_activation_is_refused_by_name(build: Build) -> Non
     (program,), _ = lowered(source(graphs=[small_network("other", activation="tanh")]))
     files = write_container(program.models[0])
     with pytest.raises(RunError, match="the library holds no activation 'tanh'; build it with this model"):
+        made.engine(model=files.model, data=files.data)
+
+
+def _turned(name: str, dtype: DType) -> Graph:
+    graph = Graph(name=name)
+    x = add_input(graph, "x", (2, 3), dtype)
+    graph.outputs.append(apply(graph, make("transpose", perm=(1, 0)), x))
+    return graph
+
+
+@pytest.mark.parametrize("abi", ABIS)
+def test_copies_are_for_the_elements_of_the_models(build: Build, abi: str) -> None:
+    built = build(source(graphs=[_turned("bytes", DType.S8), _turned("longs", DType.S64)], code=True), abi)
+    held = {name for name in elf.defined_symbols(built.unstripped) if name.startswith("lathe_strided_copy__")}
+    assert held == {"lathe_strided_copy__1", "lathe_strided_copy__8"}
+
+
+def test_a_model_with_elements_of_another_size_is_refused(build: Build) -> None:
+    made = Library(build(source(graphs=[_turned("floats", DType.F32)], code=True)).shared)
+    (program,), _ = lowered(source(graphs=[_turned("longs", DType.S64)]))
+    files = write_container(program.models[0])
+    with pytest.raises(RunError, match="the library moves no elements of 8 bytes; build it with this model"):
         made.engine(model=files.model, data=files.data)
 
 

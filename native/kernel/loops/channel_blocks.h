@@ -2,7 +2,8 @@
 #ifndef LATHE_KERNEL_LOOPS_CHANNEL_BLOCKS_H_
 #define LATHE_KERNEL_LOOPS_CHANNEL_BLOCKS_H_
 
-#include "native/kernel/loops/copy.h"
+#include "native/kernel/check.h"
+#include "native/kernel/loops/strided_copy.h"
 
 namespace lathe {
 namespace {
@@ -15,7 +16,7 @@ struct BlockState {
 inline Code PrepareBlocks(PrepareContext& context) {
   BlockState& state = *static_cast<BlockState*>(context.state());
   LATHE_TRY(CheckArity(context, 1, 1, 1));
-  LATHE_TRY(CheckSameTypes(context));
+  LATHE_TRY(CheckStridedCopy(context));
   LATHE_TRY(CheckRank(context, context.input(0), 4, "its input"));
   LATHE_TRY(ReadInt(context, "block", 1, 1 << 15, &state.block));
   int mode = 0;

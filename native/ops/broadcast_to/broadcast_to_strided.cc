@@ -1,12 +1,13 @@
 // A tensor repeated along its dimensions of 1 and new ones in front: read with a stride of 0 there.
-#include "native/kernel/loops/copy.h"
+#include "native/kernel/check.h"
+#include "native/kernel/loops/strided_copy.h"
 
 namespace lathe {
 namespace {
 
 Code Prepare(PrepareContext& context) {
   LATHE_TRY(CheckArity(context, 1, 1, 1));
-  return CheckSameTypes(context);
+  return CheckStridedCopy(context);
 }
 
 Code PlanRun(PlanContext& context) {

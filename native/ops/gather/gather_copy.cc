@@ -3,6 +3,7 @@
 // Indices outside the axis are an error where they are constant. Those that are computed at run time are limited to
 // the axis: `run` cannot fail, and must not read elsewhere.
 #include "native/kernel/loops/copy.h"
+#include "native/kernel/simd/interleave.h"
 
 namespace lathe {
 namespace {

@@ -1,5 +1,6 @@
 // y[i] = x[start + i * step] along every axis; the sizes are the output's.
-#include "native/kernel/loops/copy.h"
+#include "native/kernel/check.h"
+#include "native/kernel/loops/strided_copy.h"
 
 namespace lathe {
 namespace {
@@ -11,7 +12,7 @@ struct State {
 Code Prepare(PrepareContext& context) {
   State& state = *static_cast<State*>(context.state());
   LATHE_TRY(CheckArity(context, 1, 1, 1));
-  LATHE_TRY(CheckSameTypes(context));
+  LATHE_TRY(CheckStridedCopy(context));
   const int rank = context.input(0).shape.rank;
   LATHE_TRY(CheckRank(context, context.output(0), rank, "its output"));
   LATHE_TRY(ReadInts(context, "steps", rank, INT64_MIN + 1, INT64_MAX, state.steps));
