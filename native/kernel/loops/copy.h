@@ -4,6 +4,7 @@
 
 #include "native/kernel/check.h"
 #include "native/kernel/loops/whole_copy.h"
+#include "native/kernel/simd/copy_bytes.h"
 #include "native/runtime/kernel.h"
 
 namespace lathe {
@@ -25,7 +26,7 @@ inline void CopyRows(const RunContext& context, const void* from, int64_t from_s
   const int64_t grain = kCopyGrain / (bytes < kCopyGrain ? bytes : kCopyGrain);
   context.For(rows, grain, [=](int64_t begin, int64_t end, int) {
     for (int64_t row = begin; row < end; ++row) {
-      memcpy(target + row * to_stride, source + row * from_stride, static_cast<size_t>(bytes));
+      CopyBytes(target + row * to_stride, source + row * from_stride, bytes);
     }
   });
 }

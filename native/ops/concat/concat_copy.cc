@@ -45,6 +45,7 @@ struct Share {
   int64_t bytes;
   int64_t count;
 
+  Share() = default;
   Share(const Tensor& input, int axis, int64_t element) : from(input.As<char>()) {
     const int last = input.shape.rank - 1;
     const bool apart = input.pitch != 0;
@@ -78,13 +79,16 @@ void Run(const RunContext& context) {
   if (done) return;
   const int64_t grain = kCopyGrain / (row_bytes < kCopyGrain ? row_bytes : kCopyGrain);
   context.For(rows, grain, [=, &context](int64_t begin, int64_t end, int) {
+    constexpr int kFew = 8;
+    Share few[kFew];  // that are not made again for each row
+    for (int i = 0; i < kFew && i < context.input_count; ++i) few[i] = Share(context.inputs[i], axis, element);
     for (int64_t row = begin; row < end; ++row) {
       char* target = to + row * row_bytes;
       for (int i = 0; i < context.input_count; ++i) {
-        const Share share(context.inputs[i], axis, element);
+        const Share share = i < kFew ? few[i] : Share(context.inputs[i], axis, element);
         const char* from = share.from + row * share.count * share.step;
         for (int64_t j = 0; j < share.count; ++j, from += share.step, target += share.bytes) {
-          if (from != target) memcpy(target, from, static_cast<size_t>(share.bytes));
+          if (from != target) CopyBytes(target, from, share.bytes);
         }
       }
     }

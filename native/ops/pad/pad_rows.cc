@@ -16,7 +16,7 @@ struct State {
   int32_t mode;
   // The last axis with a border: what stands behind it is moved in one piece.
   int32_t row_axis;
-  uint8_t value[8];  // one element
+  uint8_t value[16];  // one element, again and again
 };
 
 // What stands for a real number where those of x are stored.
@@ -62,7 +62,11 @@ Code Prepare(PrepareContext& context) {
   for (int axis = 0; axis < rank; ++axis) {
     if (state.before[axis] + state.after[axis] > 0) state.row_axis = axis;
   }
-  return ReadValue(context, &state);
+  LATHE_TRY(ReadValue(context, &state));
+  for (size_t i = SizeOf(context.input(0).dtype); i < sizeof state.value; ++i) {
+    state.value[i] = state.value[i - SizeOf(context.input(0).dtype)];
+  }
+  return Code::kOk;
 }
 
 Code PlanRun(PlanContext& context) {
@@ -88,84 +92,71 @@ inline int64_t Source(const State& state, int axis, int64_t position, int64_t si
   return inner < 0 ? -inner : 2 * (size - 1) - inner;
 }
 
-// A row: the elements of the last axis with a border, `piece` elements each.
-template <typename T>
-void FillRow(const State& state, const T* from, int64_t size, int64_t out_size, int64_t piece, T* to) {
-  T value;
-  memcpy(&value, state.value, sizeof value);
-  const auto fill = [value](T* first, int64_t count) {
-    if (value == 0) {
-      memset(first, 0, static_cast<size_t>(count) * sizeof(T));
-    } else {
-      for (int64_t i = 0; i < count; ++i) first[i] = value;
-    }
-  };
-  if (from == nullptr) return fill(to, out_size * piece);
-  const int axis = state.row_axis;
-  const int64_t before = state.before[axis];
-  memcpy(to + before * piece, from, static_cast<size_t>(size * piece) * sizeof(T));
-  if (state.mode == kConstant) {
-    fill(to, before * piece);
-    return fill(to + (before + size) * piece, (out_size - before - size) * piece);
-  }
-  for (int64_t position = 0; position < out_size; ++position) {
-    if (position == before) position += size;
-    if (position >= out_size) return;
-    const int64_t source = Source(state, axis, position, size);
-    memcpy(to + position * piece, from + source * piece, static_cast<size_t>(piece) * sizeof(T));
-  }
+// Writes the constant over some elements.
+inline void FillElements(const State& state, char* to, int64_t bytes) {
+  constexpr int64_t kVector = sizeof state.value;
+  for (; bytes >= kVector; bytes -= kVector, to += kVector) memcpy(to, state.value, kVector);
+  for (int64_t i = 0; i < bytes; ++i) to[i] = static_cast<char>(state.value[i]);
 }
 
-template <typename T>
-void RunOf(const RunContext& context) {
-  const State& state = context.State<State>();
-  const Shape& in = context.inputs[0].shape;
-  const Shape& out = context.outputs[0].shape;
-  const T* from = context.inputs[0].As<T>();
-  T* to = context.outputs[0].As<T>();
+// A row: the elements of the last axis with a border, pieces of some bytes each.
+struct Row {
+  int64_t in;   // pieces
+  int64_t out;  // pieces
+  int64_t piece;
+};
+
+inline void FillRow(const State& state, const char* from, const Row& row, char* to) {
+  if (from == nullptr) return FillElements(state, to, row.out * row.piece);
   const int axis = state.row_axis;
-  const int64_t piece = in.Count(axis + 1, in.rank);
-  const int64_t row = out[axis] * piece;
-  const int64_t size = in[axis] * piece;
-  if (out.Count() == 0) return;
-  const int64_t grain = kCopyGrain / (row < kCopyGrain ? row : kCopyGrain);
-  context.For(out.Count(0, axis), grain, [=, &state, &in, &out](int64_t begin, int64_t end, int) {
-    const int nearest = axis - 1;
-    const int64_t lines = axis > 0 ? out[nearest] : 1;
-    int64_t place = begin % lines;
-    int64_t base = 0;
-    bool inside = true;
-    for (int64_t item = begin; item < end; ++item, place = place + 1 < lines ? place + 1 : 0) {
-      if (item == begin || place == 0) {
-        base = 0;
-        inside = true;
-        int64_t index = item / lines;
-        for (int outer = nearest - 1; outer >= 0; --outer) {
-          const int64_t source = Source(state, outer, index % out[outer], in[outer]);
-          inside = inside && source >= 0;
-          base += source * in.Count(outer + 1, in.rank);
-          index /= out[outer];
-        }
-      }
-      const int64_t line = axis > 0 ? Source(state, nearest, place, in[nearest]) : 0;
-      const bool found = inside && line >= 0;
-      FillRow(state, found ? from + base + line * size : nullptr, in[axis], out[axis], piece, to + item * row);
-    }
-  });
+  const int64_t before = state.before[axis];
+  CopyBytes(to + before * row.piece, from, row.in * row.piece);
+  if (state.mode == kConstant) {
+    FillElements(state, to, before * row.piece);
+    return FillElements(state, to + (before + row.in) * row.piece, (row.out - before - row.in) * row.piece);
+  }
+  for (int64_t position = 0; position < row.out; ++position) {
+    if (position == before) position += row.in;
+    if (position >= row.out) return;
+    const int64_t source = Source(state, axis, position, row.in);
+    CopyBytes(to + position * row.piece, from + source * row.piece, row.piece);
+  }
 }
 
 void Run(const RunContext& context) {
   if (context.inputs[0].shape.rank == 0) return RunWholeCopy(context);
-  switch (SizeOf(context.inputs[0].dtype)) {
-    case 1:
-      return RunOf<uint8_t>(context);
-    case 2:
-      return RunOf<uint16_t>(context);
-    case 4:
-      return RunOf<uint32_t>(context);
-    default:
-      return RunOf<uint64_t>(context);
-  }
+  const State& state = context.State<State>();
+  const Shape& in = context.inputs[0].shape;
+  const Shape& out = context.outputs[0].shape;
+  const char* from = context.inputs[0].As<char>();
+  char* to = context.outputs[0].As<char>();
+  const int axis = state.row_axis;
+  const int64_t element = static_cast<int64_t>(SizeOf(context.inputs[0].dtype));
+  const Row row = {in[axis], out[axis], in.Count(axis + 1, in.rank) * element};
+  const int64_t out_bytes = row.out * row.piece;
+  if (out.Count() == 0) return;
+  const int64_t grain = kCopyGrain / (out_bytes < kCopyGrain ? out_bytes : kCopyGrain);
+  context.For(out.Count(0, axis), grain, [=, &state, &in, &out](int64_t begin, int64_t end, int) {
+    const int nearest = axis - 1;
+    const int64_t lines = axis > 0 ? out[nearest] : 1;
+    int64_t place = begin % lines;
+    const char* base = nullptr;  // of the lines that stand here; null outside
+    for (int64_t item = begin; item < end; ++item, place = place + 1 < lines ? place + 1 : 0) {
+      if (item == begin || place == 0) {
+        base = from;
+        int64_t index = item / lines;
+        for (int outer = nearest - 1; outer >= 0; --outer) {
+          const int64_t source = Source(state, outer, index % out[outer], in[outer]);
+          if (source < 0) base = nullptr;
+          if (base != nullptr) base += source * in.Count(outer + 1, in.rank) * element;
+          index /= out[outer];
+        }
+      }
+      const int64_t line = axis > 0 ? Source(state, nearest, place, in[nearest]) : 0;
+      const bool found = base != nullptr && line >= 0;
+      FillRow(state, found ? base + line * row.in * row.piece : nullptr, row, to + item * out_bytes);
+    }
+  });
 }
 
 }  // namespace
