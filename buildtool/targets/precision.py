@@ -45,7 +45,7 @@ def _in_half(
     baseline = abi.baseline_of(model)
 
     def objection(single: Node, half: Node) -> str:
-        return halves.objection(single, half, manifests, isas=abi.isas, baseline=baseline)
+        return halves.objection(single, half, manifests, isas=abi.isas, baseline=baseline, half_isa=abi.half)
 
     graph = model.graph.clone()
     kept = pipeline.in_half(graph, objection)
