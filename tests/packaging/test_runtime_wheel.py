@@ -19,8 +19,11 @@ from scripts import release, runtime_wheel
 from tests.packaging.conftest import ROOT
 
 DIGITS = ROOT / "examples" / "digits"
-#: The root of a Debian system for arm64 with python3-numpy, where there is one.
-ARM64 = os.environ.get("LATHE_ARM64_PYTHON_ROOT", "")
+#: For each ABI an emulator, the variable that names a root of Debian with python3-numpy, and its folder of libraries.
+ROOTS = {
+    "aarch64-linux-gnu": ("qemu-aarch64", "LATHE_ARM64_PYTHON_ROOT", "aarch64-linux-gnu"),
+    "arm-linux-gnueabihf": ("qemu-arm", "LATHE_ARMHF_PYTHON_ROOT", "arm-linux-gnueabihf"),
+}
 
 
 def test_the_wheel_is_small_and_needs_numpy_alone(tmp_path: Path) -> None:
@@ -40,10 +43,12 @@ def test_the_wheel_is_small_and_needs_numpy_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("abi", ["host", pytest.param("aarch64-linux-gnu", marks=pytest.mark.arm)])
+@pytest.mark.parametrize("abi", ["host", *(pytest.param(abi, marks=pytest.mark.arm) for abi in ROOTS)])
 def test_a_python_with_the_wheel_alone_reads_the_digits(abi: str, tmp_path: Path) -> None:
-    if abi != "host" and not ARM64:
-        pytest.skip("LATHE_ARM64_PYTHON_ROOT names no root of Debian for arm64 with python3-numpy: nothing ran in qemu")
+    emulator, variable, machine = ROOTS.get(abi, ("", "", ""))
+    root = os.environ.get(variable, "")
+    if variable and not root:
+        pytest.skip(f"{variable} names no root of Debian for {machine} with python3-numpy: nothing ran in qemu")
     options = buildtool.Options(tmp_path / "build", archive=False)
     built = buildtool.build(DIGITS / "deploy.yml", buildtool.Overrides((abi,)), options).folder
     for file in (f"lib/{abi}/libdigits.so", f"model/{abi}/digits.pb", f"model/{abi}/digits.data"):
@@ -57,13 +62,11 @@ def test_a_python_with_the_wheel_alone_reads_the_digits(abi: str, tmp_path: Path
         search["PYTHONPATH"] += f":{Path(np.__file__).parents[1]}"  # its NumPy; and so buildtool may be found
         command = [sys.executable, "-c", release.READ_ON_BOARD]
     else:
-        python = f"{ARM64}/usr/bin/python3"
+        python, libraries = f"{root}/usr/bin/python3", f"{root}/usr/lib/{machine}"
+        search["PYTHONPATH"] += f":{root}/usr/lib/python3/dist-packages"
+        search |= {"PYTHONHOME": f"{root}/usr", "LD_LIBRARY_PATH": f"{libraries}/blas:{libraries}/lapack"}
         variables = [word for key, value in search.items() for word in ("-E", f"{key}={value}")]
-        libraries = f"LD_LIBRARY_PATH={ARM64}/usr/lib/aarch64-linux-gnu/blas:{ARM64}/usr/lib/aarch64-linux-gnu/lapack"
-        home = ["-E", f"PYTHONHOME={ARM64}/usr", "-E", libraries]
-        search["PYTHONPATH"] += f":{ARM64}/usr/lib/python3/dist-packages"
-        variables = [word for key, value in search.items() for word in ("-E", f"{key}={value}")]
-        command = ["qemu-aarch64", "-L", ARM64, *home, *variables, python, "-c", release.READ_ON_BOARD]
+        command = [emulator, "-L", root, *variables, python, "-c", release.READ_ON_BOARD]
     environment = {**os.environ, **(search if abi == "host" else {})}
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr
