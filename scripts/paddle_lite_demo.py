@@ -1,12 +1,13 @@
-"""Compiles the C++ programs of the public repository Paddle-Lite-Demo unmodified, and compares three with Paddle.
+"""Compiles the C++ programs of the public repository Paddle-Lite-Demo unmodified, and compares four with Paddle.
 
     git clone https://github.com/PaddlePaddle/Paddle-Lite-Demo
     python scripts/paddle_lite_demo.py --demo Paddle-Lite-Demo --sysroot ARM64 --python PYTHON
 
 ARM64 is the root of a Debian system for arm64 with libopencv-dev and libyaml-cpp-dev (the programs need NEON), PYTHON a
-Python that has paddlepaddle and opencv-python-headless of the version of the Debian packages (others draw other
-letters). The programs for image classification, detection (SSD) and masks run in qemu with models that Paddle has made
-(paddle_lite_demo_models.py); what they print and draw is compared with what Paddle computes. Results:
+Python that has paddlepaddle, pyclipper and opencv-python-headless of the version of the Debian packages (others draw
+other letters). The programs for image classification, detection (SSD), masks and OCR run in qemu with models that
+Paddle has made (paddle_lite_demo_models.py); what they print and draw is compared with what Paddle computes. With
+--documents, so are the programs of Paddle-Lite's documentation (full and light interface). Results:
 build/paddle-lite-demo.json.
 """
 
@@ -23,18 +24,25 @@ import numpy as np
 from PIL import Image
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tests.examples.paddle_programs import GFLAGS, programs  # noqa: E402 (the repository is found first)
+
 WORK = ROOT / "build" / "paddle-lite-demo"
-MODELS = ("classifier", "detector", "detector_first", "faces")
+MODELS = ("classifier", "detector", "detector_first", "faces", "ocr_det", "ocr_cls", "ocr_rec", "plain")
 LIBRARIES = ("opencv_imgcodecs", "opencv_imgproc", "opencv_core")
 #: Programs that run, by their place in the repository.
 CLASSES = "image_classification/android/shell/cxx/image_classification/image_classification.cc"
 OBJECTS = "object_detection/android/shell/cxx/ssd_mobilenetv1_detection/ssd_mobilenetv1_detection.cc"
 MASKS = "mask_detection/android/shell/cxx/mask_detection/mask_detection.cc"
+TEXTS = "ocr/armlinux/shell/cxx/ppocr_demo/src"
+#: libstdc++ has std::floorf and std::ceilf, which are C++11, since GCC 14 only.
+FLOORF = "#include <math.h>\nnamespace std { using ::floorf; using ::ceilf; }\n"
 #: Sources that do not compile with any header of this interface here, and why.
 OTHERS = {
     "image_classification/linux/mobilenet_v3": "names a class without its namespace, which no header allows",
     "image_classification/linux/app": "names of OpenCV 3, which OpenCV 4 has not",
-    "ocr/": "needs clipper.hpp, which its script downloads, or android/log.h",
+    "ocr/android/": "needs android/log.h",
 }
 
 
@@ -42,13 +50,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--demo", type=Path, required=True, help="a copy of the repository")
     parser.add_argument("--sysroot", type=Path, required=True, help="Debian for arm64 with OpenCV")
-    parser.add_argument("--python", required=True, help="with paddlepaddle and OpenCV")
+    parser.add_argument("--python", required=True, help="with paddlepaddle, pyclipper and OpenCV")
+    parser.add_argument("--documents", type=Path, help="the text of Paddle-Lite's documentation")
     options = parser.parse_args()
     WORK.mkdir(parents=True, exist_ok=True)
     for verb in ("models", "results"):
         _run([options.python, ROOT / "scripts" / "paddle_lite_demo_models.py", verb, WORK])
     lathe = [Path(sys.executable).with_name("lathe")]
-    shape = ["--data-type", "fp32_fp32", "--input-shape", "faces=1..32,3,128,128"]
+    shapes = ("faces=1..32,3,128,128", "page=1,3,32..960,32..960", "line=1,3,32,16..1024")
+    shape = ["--data-type", "fp32_fp32", *(word for each in shapes for word in ("--input-shape", each))]
     files = [f"{name}.pdmodel" for name in MODELS]
     _run([*lathe, "init", *files, "-o", "demo.yml", "--library-name", "demo", "--force", *shape])
     _run([*lathe, "build", "demo.yml", "--paddle-compat", "--abi", "aarch64-linux-gnu"])
@@ -60,6 +70,8 @@ def main() -> int:
         "classes": demo.classes(),
         "objects": demo.objects(),
         "masks": demo.masks(),
+        "texts": demo.texts(),
+        "documents": demo.documents(options.documents) if options.documents else "not tried",
     }
     unexpected = [name for name in refused if not _reason(name)]
     (ROOT / "build" / "paddle-lite-demo.json").write_text(json.dumps(report, indent=2) + "\n")
@@ -125,13 +137,56 @@ class Demo:
         assert changed.mean() > 0.01, "Paddle has drawn nothing"
         return float(same.mean())
 
-    def program(self, source: str, *arguments: object) -> str:
-        """What one of the programs prints in qemu."""
+    def texts(self) -> dict[str, float]:
+        """The largest difference of a score, and how many of the picture's pixels are Paddle's; texts are the same."""
+        drawn, keys = WORK / "ocr.png", (WORK / "letters.txt", WORK / "settings.txt")
+        models = [self.models / f"{name}.pb" for name in ("ocr_det", "ocr_rec", "ocr_cls")]
+        said = self.program(f"{TEXTS}/pipeline.cc", *models, WORK / "page.png", drawn, *keys, whole=True)
+        found = re.findall(r"^\d+\t([^\t]*)\t(\S+)$", said, re.MULTILINE)
+        expected = self.expected["texts"]
+        assert len(expected) > 2, "Paddle has found no texts"
+        assert [text for text, _ in found] == [text for text, _ in expected], (said, expected)
+        pictures = [np.asarray(Image.open(file)) for file in (drawn, WORK / "ocr_expected.png")]
+        score = max(abs(float(line[1]) - value) for line, (_, value) in zip(found, expected, strict=True))
+        return {"texts": len(found), "score": score, "pixels": float((pictures[0] == pictures[1]).all(-1).mean())}
+
+    def documents(self, page: Path) -> list[float]:
+        """The largest difference of an output, relative to the largest, for each program of the documentation."""
+        folder = WORK / "documents"
+        (folder / "gflags").mkdir(parents=True, exist_ok=True)
+        (folder / "gflags" / "gflags.h").write_text(GFLAGS)
+        for name, suffix in (("model", "pb"), ("params", "data")):
+            (folder / name).write_bytes((self.models / f"plain.{suffix}").read_bytes())
+        expected = np.array(self.expected["ones"])
+        differences = []
+        for number, text in enumerate(programs(page.read_text(encoding="utf-8"))):
+            source = folder / f"program{number}.cc"
+            source.write_text(text)
+            # Both interfaces take the model from a folder.
+            argument = f"--model_dir={folder}/" if "gflags" in text else self._alone(folder)
+            said = self.program(source, argument)
+            found = [float(value) for value in re.findall(r"Output\[\d+\]: (\S+)", said)]
+            assert len(found) == len(expected[::100]), said
+            differences.append(float(np.abs(np.array(found) - expected[::100]).max() / np.abs(expected).max()))
+        return differences
+
+    def _alone(self, folder: Path) -> Path:
+        """A folder with this model only, whose name the program gives."""
+        made = folder / "light"
+        made.mkdir(exist_ok=True)
+        for suffix in ("pb", "data"):
+            (made / f"plain.{suffix}").write_bytes((self.models / f"plain.{suffix}").read_bytes())
+        return made
+
+    def program(self, source: str | Path, *arguments: object, whole: bool = False) -> str:
+        """What one of the programs prints in qemu. `whole`: all sources of its folder are the program."""
         app = WORK / Path(source).stem
+        place = self.folder / source
+        sources = sorted(file for file in place.parent.iterdir() if file.suffix in (".cc", ".cpp"))
         library = self.build / "lib" / "aarch64-linux-gnu"
         found = ":".join(map(str, self.search))
         _run([
-            *self._compiler(self.folder / source), self.folder / source, "-o", app, f"-L{library}",
+            *self._compiler(place), *(sources if whole else [place]), "-o", app, f"-L{library}",
             "-lpaddle_light_api_shared", *(f"-l{name}" for name in LIBRARIES), f"-Wl,-rpath-link,{found}",
         ])  # fmt: skip
         paths = ":".join(map(str, (library, *self.search[2:])))
@@ -139,8 +194,10 @@ class Demo:
 
     def _compiler(self, source: Path) -> list[str | Path]:
         includes = [self.build / "include", source.parent, source.parent.parent / "include"]
+        newer = WORK / "floorf.h"
+        newer.write_text(FLOORF)
         return [
-            *("aarch64-linux-gnu-g++", "-std=c++11", "-w", f"--sysroot={self.sysroot}"),
+            *("aarch64-linux-gnu-g++", "-std=c++11", "-w", f"--sysroot={self.sysroot}", "-include", newer),
             *(f"-I{path}" for path in includes), "-isystem", self.sysroot / "usr" / "include" / "opencv4",
         ]  # fmt: skip
 

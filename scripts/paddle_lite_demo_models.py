@@ -1,7 +1,8 @@
 """Paddle's side of `paddle_lite_demo.py`: it runs in a Python with paddlepaddle and OpenCV, and nothing of Lathe.
 
-`models FOLDER`: a classifier, an SSD detector and a classifier of faces, with weights that a seed decides, in Paddle's
-format, and an image. `results FOLDER`: what the programs should print and draw, computed by Paddle.
+`models FOLDER`: a classifier, an SSD detector, a classifier of faces and three networks for text, with weights that a
+seed decides, in Paddle's format, and images. `results FOLDER`: what the programs should print and draw, computed by
+Paddle.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ os.environ["FLAGS_enable_pir_api"] = "0"  # noqa: SIM112 (so it is called)
 import cv2
 import numpy as np
 import paddle
+import paddle_lite_demo_ocr as ocr  # type: ignore[import-not-found]
 from paddle import nn
 
 SIZE = 224
@@ -37,6 +39,10 @@ def models(folder: Path) -> None:
     faces = paddle.vision.models.mobilenet_v1(scale=0.25, num_classes=2)
     _spread(faces)
     _save(nn.Sequential(faces, nn.Softmax()), folder / "faces", [None, 3, FACE, FACE], "faces")
+    ocr.save_models(folder, _save, _spread)
+    plain = paddle.vision.models.mobilenet_v1(scale=0.5, num_classes=1000)
+    _spread(plain)
+    _save(plain, folder / "plain", [1, 3, SIZE, SIZE], "ones")
     _detector(folder / "detector")
 
 
@@ -126,7 +132,9 @@ def results(folder: Path) -> None:
         if score > 0.5 and w > 0 and h > 0:
             objects.append([round(float(number)), float(score), x, y, w, h])
     _masks(folder, image, rgb)
-    (folder / "results.json").write_text(json.dumps({"classes": classes, "objects": objects}))
+    (ones,) = _run(folder / "plain", np.ones((1, 3, SIZE, SIZE), np.float32))
+    found = {"classes": classes, "objects": objects, "ones": ones[0].tolist(), "texts": ocr.read(folder, _run)}
+    (folder / "results.json").write_text(json.dumps(found))
 
 
 def _masks(folder: Path, image: np.ndarray, rgb: np.ndarray) -> None:

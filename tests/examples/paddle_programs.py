@@ -4,6 +4,24 @@ from __future__ import annotations
 
 import re
 
+#: As much of gflags as these programs need.
+GFLAGS = """
+#include <map>
+#include <string>
+namespace google {
+inline std::map<std::string, std::string*>& Flags() { static std::map<std::string, std::string*> flags; return flags; }
+struct Add { Add(const char* name, std::string* value) { Flags()[name] = value; } };
+inline void ParseCommandLineFlags(int* count, char*** words, bool) {
+  for (int i = 1; i < *count; ++i) {
+    const std::string word = (*words)[i];
+    const size_t end = word.find('=');
+    *Flags().at(word.substr(2, end - 2)) = word.substr(end + 1);
+  }
+}
+}
+#define DEFINE_string(name, value, text) std::string FLAGS_##name = value; google::Add add_##name(#name, &FLAGS_##name)
+"""
+
 _START = re.compile(r"^#include <", re.MULTILINE)
 
 

@@ -15,7 +15,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import buildtool
-from tests.examples.paddle_programs import programs
+from tests.examples.paddle_programs import GFLAGS, programs
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 APP = EXAMPLES / "paddle-app" / "app.cc"
@@ -24,24 +24,6 @@ EMULATORS = {"host": [], "aarch64-linux-gnu": ["qemu-aarch64", "-L", "/usr/aarch
 STRICT = ["-std=c++11", "-Wall", "-Wextra", "-Werror"]
 #: The documentation of Paddle-Lite, whose programs are tried as they stand there, where it is.
 SEED = os.environ.get("LATHE_PADDLE_LITE_DOCS", "")
-
-#: As much of gflags as these programs need.
-GFLAGS = """
-#include <map>
-#include <string>
-namespace google {
-inline std::map<std::string, std::string*>& Flags() { static std::map<std::string, std::string*> flags; return flags; }
-struct Add { Add(const char* name, std::string* value) { Flags()[name] = value; } };
-inline void ParseCommandLineFlags(int* count, char*** words, bool) {
-  for (int i = 1; i < *count; ++i) {
-    const std::string word = (*words)[i];
-    const size_t end = word.find('=');
-    *Flags().at(word.substr(2, end - 2)) = word.substr(end + 1);
-  }
-}
-}
-#define DEFINE_string(name, value, text) std::string FLAGS_##name = value; google::Add add_##name(#name, &FLAGS_##name)
-"""
 
 
 def call(command: Sequence[str | Path], expected: int = 0, **environment: str) -> str:
