@@ -119,8 +119,10 @@ inline void TransformQuadRows(const Vec* from, Element* to, int64_t bytes) {
     }
 #if defined(__aarch64__)
 #pragma GCC unroll 8
-    for (int j = 0; j < kPatch; ++j, to += bytes / static_cast<int64_t>(sizeof(Element)))
-      vst4q_f32(to, {{rows[j][0].v, rows[j][1].v, rows[j][2].v, rows[j][3].v}});
+    for (int j = 0; j < kPatch; ++j, to += bytes / static_cast<int64_t>(sizeof(Element))) {
+      const float32x4x4_t row = {{rows[j][0].v, rows[j][1].v, rows[j][2].v, rows[j][3].v}};
+      vst4q_f32(to, row);  // a macro of some compilers, which does not take braces
+    }
 #else
     for (int j = 0; j < kPatch; ++j) {
       Element* const half = to + 8;

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 import pytest
 
 from buildtool.errors import UnsupportedError
-from buildtool.ir.operator import Array
+from buildtool.ir.operator import Array, Operator
 from buildtool.targets.micro import reference
+from buildtool.targets.micro.definitions.tracing import UntraceableError
+from buildtool.targets.micro.lowering import definitions
 from buildtool.targets.micro.network import Defined
 from tests.targets.micro import boards, float_models, quantised_models
 from tests.targets.micro.float_models import Floats, inputs_of, network_of
@@ -94,7 +97,11 @@ def test_bytes_without_a_kernel_are_computed_in_floats(op: str, tmp_path: Path) 
         assert np.abs(found.astype(int) - theirs.astype(int)).max() <= 1
 
 
-def test_a_definition_without_loops_is_an_error(tmp_path: Path) -> None:
+def test_a_definition_without_loops_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def without_loops(op: Operator, about: object) -> NoReturn:
+        raise UntraceableError(f"{op.name} decides by values")
+
+    monkeypatch.setattr(definitions, "functions", without_loops)
     m = Floats(1, 3, 3)
     with pytest.raises(UnsupportedError, match="'det' has no kernel for microcontrollers, and its definition no loops"):
         network_of(m.file(m.node("Det", ["x"], 1)), tmp_path)

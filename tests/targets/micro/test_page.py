@@ -42,12 +42,14 @@ def run(line: str | list[str], folder: Path) -> str:
 
 def test_the_page(tmp_path: Path) -> None:
     (tmp_path / "keywords.tflite").write_bytes(keywords())
-    deployment, heard = blocks("yaml")
+    deployment, with_host, heard = blocks("yaml")
     (tmp_path / "keywords.yml").write_text(deployment)
     (commands,) = blocks("sh")
     _, validated, ran, measured = [run(line, tmp_path) for line in commands.splitlines()]
     assert "all 1 passed" in validated
     assert validated.count(" equal ") == 1
+    (tmp_path / "host.yml").write_text(deployment.replace("target_abis: [cortex-m4]\n", with_host))
+    assert run("lathe validate host.yml", tmp_path).count(" equal ") == 2
     assert "mps2-an386" in ran and "mps3-an547" in measured and "virt" in measured
     project = tmp_path / "build" / "keywords" / "lib" / "cortex-m4" / "keywords"
     example, _ = blocks("c")  # the second is a part of a program
