@@ -45,6 +45,13 @@ class FitOptions:
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Argument of the function that makes the network."),
     ] = None
+    augment: Annotated[
+        str,
+        typer.Option(
+            "--augment", metavar="WORDS", help="Change the samples at random: flip, shift=N, noise=N, gain=SHARE."
+        ),
+    ] = ""
+    tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Also write curves for TensorBoard.")] = False
 
 
 def fit(
@@ -71,6 +78,8 @@ def fit(
             told=progress.step,
             teacher=_teacher(teacher),
             arguments=ways.arguments or (),
+            augment=ways.augment,
+            tensorboard=ways.tensorboard,
         )
     best, measure = fitted["best"], fitted["measure"]
     kind = "quantised" if best["quantised"] else "floats"
@@ -80,6 +89,32 @@ def fit(
         f"wrote {best['checkpoint']}"
     )
     out.document(fitted, text)
+
+
+def samples(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder with a folder for each class.")],
+    size: Annotated[
+        str, typer.Option("--size", metavar="AxB", help="Height x width of pictures; channels x length of sounds.")
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write (.npz).")] = Path(
+        "samples.npz"
+    ),
+    grey: Annotated[bool, typer.Option("--grey", help="Pictures of one channel.")] = False,
+    rate: Annotated[
+        int | None, typer.Option("--rate", min=1, metavar="HZ", help="Samples per second that sounds must have.")
+    ] = None,
+    *,
+    out: Output,
+) -> None:
+    """Make samples for --data of pictures (PNG, JPEG, BMP) or sounds (WAV)."""
+    from buildtool.workflow import training
+
+    found = training.samples_of(folder, size, output, grey=grey, rate=rate)
+    classes = found["classes"]
+    width = max(len(one["name"]) for one in classes)
+    text = f"{found['shape'][0]} samples of {'x'.join(map(str, found['shape'][1:]))}, {len(classes)} classes\n"
+    text += "".join(f"{label:5}  {one['name']:{width}}  {one['samples']:6}\n" for label, one in enumerate(classes))
+    out.document(found, f"{text}wrote {found['file']}")
 
 
 def _teacher(options: TeacherOptions) -> Any:
@@ -191,6 +226,7 @@ def register(app: typer.Typer) -> None:
         help="Train networks for the MAX78000, MAX78002 and K210.", rich_markup_mode=None, no_args_is_help=True
     )
     commands: dict[str, Any] = {
+        "samples": samples,
         "fit": fit,
         "evaluate": evaluate,
         "fold": fold,

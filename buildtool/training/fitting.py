@@ -17,7 +17,8 @@ from torch.nn import functional
 
 from buildtool.builders.package import write_file
 from buildtool.errors import ConfigError, Where
-from buildtool.training import distilling, models, policies, rules, single_shot, tasks, tracing
+from buildtool.training import augmenting, distilling, models, policies, rules, single_shot, tasks, tracing
+from buildtool.training.augmenting import Augmentation
 from buildtool.training.data import Data
 from buildtool.training.distilling import Distillation
 from buildtool.training.policies import Policy
@@ -41,6 +42,7 @@ class Settings:
     policy_file: str = ""
     arguments: Mapping[str, Any] = field(default_factory=dict)  # of the function that makes the network
     distillation: Distillation | None = None
+    augmentation: Augmentation | None = None
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,9 @@ def fit(
     data = task.split(data)
     name, network = models.made(file, arch, data, settings.arguments)
     tasks.check(task, network, tracing.probe(network, data.shape), task.classes(data))
+    if settings.augmentation is not None:
+        moved = "boxes" if data.has_boxes else "labels of pixels" if data.has_masks else ""
+        augmenting.check(settings.augmentation, moved=moved, shape=data.shape)
     layers = models.layers_of(network)
     if settings.policy is not None:
         policies.check_layers(settings.policy, list(layers), settings.policy_file)
@@ -148,6 +153,8 @@ def _comparable(settings: Settings) -> dict[str, Any]:
         found["arguments"] = dict(settings.arguments)
     if teacher is not None:
         found["distillation"] = teacher.as_json()
+    if settings.augmentation is not None:
+        found["augmentation"] = asdict(settings.augmentation)
     return found
 
 
@@ -208,6 +215,8 @@ def _epoch(
             group["lr"] = rate
         chosen = torch.from_numpy(order[start : start + settings.batch])
         samples, labels = known[0][chosen], known[1][chosen]
+        if settings.augmentation is not None:
+            samples = settings.augmentation(samples)
         loss = loss_of(network, samples, labels)
         optimiser.zero_grad()
         loss.backward()

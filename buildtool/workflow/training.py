@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import io
 import json
 import tempfile
 from collections.abc import Callable, Sequence
@@ -21,7 +22,7 @@ from buildtool.running import clusters
 from buildtool.targets.max7800x import TARGET
 from buildtool.targets.max7800x.devices import DEVICES, Device
 from buildtool.tensors.files import npy
-from buildtool.training import data, policies, spaces
+from buildtool.training import augmenting, data, folders, policies, spaces
 
 HOWS = ("evolution", "random")
 K210 = "k210"
@@ -77,6 +78,8 @@ def fit(
     told: Callable[[str], None],
     teacher: Teacher | None = None,
     arguments: Sequence[str] = (),
+    augment: str = "",
+    tensorboard: bool = False,
 ) -> dict[str, Any]:
     """Train a network; what `lathe train fit --json` prints."""
     chosen = None if policy is None else policies.read(policy)
@@ -84,6 +87,7 @@ def fit(
         what = f"quantisation begins with epoch {chosen.start_epoch}, and there are {settings.epochs}"
         raise ConfigError(what, rule="`start_epoch` counts from 0", remedy="give more --epochs")
     given = _arguments(arguments)
+    changed = augmenting.parsed(augment) if augment else None
     if teacher is not None and not teacher.checkpoint.is_file():
         raise ConfigError("there is no checkpoint of the teacher", where=Where(file=str(teacher.checkpoint)))
     _require_torch()
@@ -96,14 +100,44 @@ def fit(
             teacher.file,
         )  # fmt: skip
     asked = fitting.Settings(
-        **vars(settings), policy=chosen, policy_file=str(policy or ""), arguments=given, distillation=learned
-    )
+        **vars(settings), policy=chosen, policy_file=str(policy or ""), arguments=given, distillation=learned,
+        augmentation=changed,
+    )  # fmt: skip
+    log = _tensorboard(folder) if tensorboard else None
 
     def show(fitted: fitting.Fitted) -> None:
         write_file(folder / f"{fitted.arch}.html", pages.of_fit(fitted.as_json()))
+        if log is not None:
+            last = fitted.history[-1]
+            log.add_scalar("loss", last.loss, last.number + 1)
+            log.add_scalar(fitted.measure, last.accuracy, last.number + 1)
+            log.flush()
 
     fitted = fitting.fit(model, arch, data.read(samples), asked, folder, resume=resume, told=told, after=show)
     return fitted.as_json()
+
+
+def _tensorboard(folder: Path) -> Any:
+    """What writes the curves of a run for TensorBoard."""
+    if importlib.util.find_spec("tensorboard") is None:
+        raise ToolchainError("TensorBoard is not installed", remedy="pip install tensorboard")
+    from torch.utils.tensorboard import SummaryWriter
+
+    return SummaryWriter(str(folder / "tensorboard"))
+
+
+def samples_of(folder: Path, size: str, output: Path, *, grey: bool, rate: int | None) -> dict[str, Any]:
+    """Write the samples of a folder as `--data` takes them; what `lathe train samples --json` prints."""
+    sides = size.lower().split("x")
+    if not all(side.isdecimal() for side in sides):
+        raise ConfigError(f"--size cannot be '{size}'", rule="two sides, such as 32x32")
+    found = folders.read(folder, [int(side) for side in sides], grey=grey, rate=rate)
+    stream = io.BytesIO()
+    np.savez_compressed(stream, samples=found.samples, labels=found.labels, classes=np.array(found.classes))
+    write_file(output, stream.getvalue())
+    counts = np.bincount(found.labels, minlength=len(found.classes))
+    classes = [{"name": name, "samples": int(count)} for name, count in zip(found.classes, counts, strict=True)]
+    return {"file": str(output), "shape": list(found.samples.shape), "classes": classes}
 
 
 def evaluate(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from buildtool.errors import Where
-from buildtool.training import data, policies, spaces
+from buildtool.training import data, folders, policies, spaces
 from buildtool.training.policies import Policy
 from buildtool.workflow import training
 from tests.training import golden, test_data, test_policies, test_spaces
@@ -40,6 +40,17 @@ def samples(arrays: dict[str, Any]) -> Callable[[Path], object]:
 
 def space(value: Any) -> Callable[[Path], object]:
     return lambda folder: spaces.read({"search": value}, Where(file="model.py", node="net"))
+
+
+def folder_of(size: tuple[int, int], *files: str, **ways: Any) -> Callable[[Path], object]:
+    def case(folder: Path) -> object:
+        for name in files:
+            file = folder / "samples" / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(b"not what its name says")
+        return folders.read(folder / "samples", size, **ways)
+
+    return case
 
 
 def fit(**ways: Any) -> Callable[[Path], object]:
@@ -77,6 +88,18 @@ CASES: golden.Cases = {
     "--how": search(how="grid"),
     "--epochs": search(training.FitSettings(1, 32, 0.003, 0, 1)),
     "--abi": search(abi="k210"),
+    "folder: none": folder_of((32, 32)),
+    "folder: no classes": folder_of((32, 32), "one.png"),
+    "folder: an empty class": folder_of((32, 32), "cat/one.png", "dog/notes.txt"),
+    "folder: both kinds": folder_of((32, 32), "cat/one.png", "dog/two.wav"),
+    "folder: a damaged picture": folder_of((32, 32), "cat/one.png", "dog/two.png"),
+    "folder: a damaged sound": folder_of((128, 128), "no/one.wav", "yes/two.wav"),
+    "folder: --size": folder_of((0, 32), "cat/one.png", "dog/two.png"),
+    "--size": lambda folder: training.samples_of(folder, "32", folder / "samples.npz", grey=False, rate=None),
+    **{
+        f"--augment {text}": fit(augment=text)
+        for text in ("turn", "shift", "shift=1.5", "noise=-1", "gain=2", "flip=1")
+    },
     "teacher: no checkpoint": fit(teacher=training.Teacher("net", Path("large.pth.tar"), 1.0, 0.5, 0.5, None)),
 }
 
