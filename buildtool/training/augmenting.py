@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from buildtool.errors import ConfigError
+from buildtool.training import rules
 
 if TYPE_CHECKING:
     import torch
@@ -21,7 +22,6 @@ _NUMBERS: Mapping[str, tuple[Callable[[str], float], int]] = {
     "noise": (float, 128),
     "gain": (float, 1),
 }
-_LOW, _HIGH, _FACTOR = -128, 127, 128.0  # of the integers, and what networks in training take for one
 _PLANES = 4  # the rank of a batch of pictures
 
 
@@ -54,13 +54,13 @@ class Augmentation:
             shape = [count, *[1] * (samples.dim() - 1)]
             shape[axis] = size
             samples = torch.gather(samples, axis, places.reshape(shape).expand(samples.shape))
-        values = samples * _FACTOR
+        values = samples * rules.DATA_FACTOR
         if self.gain:
             factors = 1 + self.gain * (2 * torch.rand(count) - 1)
             values = values * factors.reshape(-1, *[1] * (samples.dim() - 1))
         if self.noise:
             values = values + self.noise * torch.randn(values.shape)
-        return values.round().clamp(_LOW, _HIGH) / _FACTOR
+        return values.round().clamp(rules.LOWEST, rules.HIGHEST) / rules.DATA_FACTOR
 
 
 def parsed(text: str) -> Augmentation:
