@@ -262,12 +262,13 @@ def _describe(info: TensorInfo) -> dict[str, Any]:
 class _Memory:
     """The elements of a session, for NumPy; it keeps the session alive."""
 
-    def __init__(self, owner: Any, info: TensorInfo, data: int) -> None:
+    def __init__(self, owner: Any, info: TensorInfo, data: int, *, written: bool = False) -> None:
         dtype, shape = _type_of(info.dtype), tuple(info.dims[: info.rank])
         if int(np.prod(shape, dtype=np.int64)) * dtype.itemsize != info.bytes:
             raise NativeError("a tensor's bytes do not fit its shape", INTERNAL)
         self.owner = owner
-        self.__array_interface__ = {"shape": shape, "typestr": dtype.str, "data": (data or 64, True), "version": 3}
+        place = (data or 64, not written)
+        self.__array_interface__ = {"shape": shape, "typestr": dtype.str, "data": place, "version": 3}
 
 
 def _copy(info: TensorInfo, data: int) -> np.ndarray[Any, Any]:
@@ -452,8 +453,11 @@ class Session:
         self._views: weakref.WeakSet[_Memory] = weakref.WeakSet()
         self._input_count = self._api.input_count(engine.handle)
         self._output_count = self._api.output_count(engine.handle)
-        self._infos, self._info, self._pointer = _made(TensorInfo), _made(TensorInfo), c_void_p()
-        self._fed: list[tuple[tuple[int, ...], int, int]] | None = None  # shape, address and bytes of each input
+        self._info, self._pointer, self._error = _made(TensorInfo), c_void_p(), Error()
+        self._run, self._problem = self._api.run, byref(self._error)
+        # Until shapes change: the inputs, and the outputs of one size only (None: what it is, each run tells).
+        self._fed: list[np.ndarray[Any, Any]] | None = None
+        self._filled: list[np.ndarray[Any, Any] | None] = []
 
     def __del__(self) -> None:
         if self._handle:
@@ -498,35 +502,53 @@ class Session:
     def run(self, arrays: Sequence[np.ndarray[Any, Any]], views: bool) -> list[np.ndarray[Any, Any]]:
         """`arrays` have the types of the inputs. Views show the session's own memory, which the next run writes; while
         one lives the session keeps its shapes."""
-        plain = [np.ascontiguousarray(array) if array.ndim else array for array in arrays]
         with self._lock:
-            if self._fed is None or [array.shape for array in plain] != [shape for shape, _, _ in self._fed]:
-                self._fit([array.shape for array in plain])
-            for array, (_, address, size) in zip(plain, self._fed or (), strict=True):
-                if array.nbytes != size:
+            fed = self._fed
+            if fed is None or [array.shape for array in arrays] != [view.shape for view in fed]:
+                fed = self._fit([array.shape for array in arrays])
+            for array, view in zip(arrays, fed, strict=True):
+                if array.dtype != view.dtype:
                     raise NativeError("an array does not fit its input", BAD_ARGUMENT)
-                ctypes.memmove(address, array.__array_interface__["data"][0], size)
-            _check(self._api.run, self._handle)
-            return [self._read(index, views) for index in range(self._output_count)]
+                view[...] = array
+            if code := self._run(self._handle, self._problem):
+                raise NativeError(_text(self._error.message), code)
+            if views:
+                return [self._read(index, True) for index in range(self._output_count)]
+            return [
+                self._read(index, False) if output is None else output.copy()
+                for index, output in enumerate(self._filled)
+            ]
 
     def resize(self, shapes: Sequence[Sequence[int]]) -> None:
         with self._lock:
             self._resize(shapes)
 
-    def _fit(self, shapes: Sequence[tuple[int, ...]]) -> None:
-        """Gives the inputs the shapes of what is fed, where they have others."""
+    def _fit(self, shapes: Sequence[tuple[int, ...]]) -> list[np.ndarray[Any, Any]]:
+        """Gives the inputs the shapes of what is fed, where they have others; their memory."""
+        info, data = self._info, self._pointer
         current = []
         for index in range(self._input_count):
-            _check(self._api.input_info, self._handle, index, byref(self._info))
-            current.append(tuple(self._info.dims[: self._info.rank]))
+            _check(self._api.input_info, self._handle, index, byref(info))
+            current.append(tuple(info.dims[: info.rank]))
         if current != list(shapes):
             self._resize(shapes)
         fed = []
-        for index, shape in enumerate(shapes):
-            address, size = c_void_p(), c_size_t()
-            _check(self._api.input_data, self._handle, index, byref(address), byref(size))
-            fed.append((shape, address.value or 0, size.value))
+        for index in range(self._input_count):
+            _check(self._api.input_info, self._handle, index, byref(info))
+            _check(self._api.input_data, self._handle, index, byref(data), None)
+            fed.append(np.asarray(_Memory(None, info, data.value or 0, written=True)))
+        self._filled = [self._of_one_size(index) for index in range(self._output_count)]
         self._fed = fed
+        return fed
+
+    def _of_one_size(self, index: int) -> np.ndarray[Any, Any] | None:
+        """The memory of an output whose size no run changes."""
+        info, data = self._info, self._pointer
+        _check(self._api.output_info, self._handle, index, byref(info))
+        if info.dims_min[: info.rank] != info.dims_max[: info.rank]:
+            return None
+        _check(self._api.output_data, self._handle, index, byref(data), None)
+        return np.asarray(_Memory(None, info, data.value or 0))
 
     def _resize(self, shapes: Sequence[Sequence[int]]) -> None:
         if len(self._views):
