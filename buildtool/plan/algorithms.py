@@ -2,7 +2,7 @@
 
 A Winograd convolution does fewer multiplications, but has to transform inputs and outputs, and reads filters that
 became larger when they were transformed. Per convolution the estimate adds up these three; the filters of all
-convolutions together may not make the model larger than `Costs.growth` times itself.
+convolutions together may not make the model larger than `Costs.growth` times itself, or by `Costs.spare`.
 
 Of 8 bits there are small tiles only, whose filters have 16 bits: 32 bytes instead of 9.
 """
@@ -47,6 +47,7 @@ class Costs:
     transform: float = 19.0  # per channel of one point of one tile, input or output
     weight: float = 20.0  # per number that is read from memory
     growth: float = 1.8  # of the constants of a model, at most
+    spare: int = 4 << 20  # bytes by which a model may grow, however small it is
     squares: bool = False  # whether there are kernels for 7x7 with stride 2
     bytes: ByteCosts | None = None  # None: the best kernels for bytes are no slower than any that transform
 
@@ -83,7 +84,8 @@ def choose(
     # The gains of measured and of estimated nodes compete for the same room, so they need one unit.
     pace = _pace(times, sizes, costs)
     constants = {value: 0 for node in graph.walk() for value in node.inputs if value.constant is not None}
-    room = (costs.growth - 1) * sum(value.constant.nbytes for value in constants if value.constant is not None)
+    size = sum(value.constant.nbytes for value in constants if value.constant is not None)
+    room = max((costs.growth - 1) * size, costs.spare)
     steps: list[tuple[float, int, int, Node, _Way, _Way]] = []
     for number, node in enumerate(graph.walk()):
         ways = [_as_measured(way, times.get(node, {}), pace) for way in _ways(node, sizes, costs)]

@@ -81,6 +81,13 @@ def test_the_model_grows_no_more_than_it_may() -> None:
     assert stored <= algorithms.Costs().growth * 9 * per_point * len(nodes)
 
 
+def test_a_small_model_may_use_the_spare_room() -> None:
+    """Filters of 3 x 64 x 64 x 9 numbers: what tiles of 4 add is three times that, 1.3 MB."""
+    graph, nodes = network(28, 64, layers=3)
+    assert algorithms.choose(graph) == dict.fromkeys(nodes, "winograd4")
+    assert algorithms.choose(graph, costs=algorithms.Costs(spare=0)) != dict.fromkeys(nodes, "winograd4")
+
+
 @pytest.mark.parametrize("change", [{"stride": 2}, {"kernel": 5}, {"groups": 2}, {"dilation": 2}])
 def test_only_dense_3x3_convolutions_with_stride_1(change: dict[str, int]) -> None:
     graph = Graph()
@@ -107,7 +114,7 @@ def test_measured_layers_compete_for_the_same_room() -> None:
     graph, nodes = network(28, 32, layers=3)
     ballast(graph, 10**4)  # room for one of them
     times = {f"{index}": {"": 100, "winograd4": 90 - 20 * index} for index in range(3)}
-    chosen = algorithms.choose(graph, measured=times)
+    chosen = algorithms.choose(graph, costs=algorithms.Costs(spare=0), measured=times)
     assert nodes[2] in chosen
     assert nodes[0] not in chosen
 

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import onnxruntime
 
 import buildtool
@@ -119,7 +120,7 @@ def _paths(engine: str, network: str, peers: Environment, suite: Suite, dtype: s
 
 def _exact(model: Path, feeds: dict[str, Array]) -> list[Array]:
     """What the integers come to. As it is measured, onnxruntime saturates sums on processors without VNNI."""
-    options = exact_onnxruntime.options()
+    options = exact_onnxruntime.plain_options(onnx.load(model))
     session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
     return list(session.run(None, feeds))
 
