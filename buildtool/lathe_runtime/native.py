@@ -1,6 +1,6 @@
 """The table of lathe/c_api.h through ctypes: loads any built library, and moves NumPy arrays in and out.
 
-It is thin on purpose: `lathe_runtime` is what users see. Structures are those of the header, in its order.
+It is thin on purpose: `lathe_runtime` is what users see.
 """
 
 from __future__ import annotations
@@ -11,15 +11,10 @@ import threading
 import weakref
 from collections.abc import Mapping, Sequence
 from ctypes import (
-    CFUNCTYPE,
     POINTER,
     Structure,
     byref,
     c_char_p,
-    c_float,
-    c_int32,
-    c_int64,
-    c_size_t,
     c_uint32,
     c_void_p,
 )
@@ -28,10 +23,26 @@ from typing import Any
 import numpy as np
 
 from . import images  # noqa: TID252 (as in __init__)
+from .c_api import (  # noqa: TID252
+    MAX_RANK,
+    Api,
+    Bytes,
+    CoreInfo,
+    CpuOptions,
+    DeviceInfo,
+    DeviceOptions,
+    EngineOptions,
+    Error,
+    Handle,
+    MemoryInfo,
+    Observer,
+    SessionOptions,
+    Shape,
+    TensorInfo,
+)
 from .users import Users  # noqa: TID252
 
 ABI_VERSION = 1
-MAX_RANK = 8
 UNSUPPORTED, BAD_ARGUMENT, IO, INTERNAL = 3, 1, 5, 6
 _KEEP_ALL = 1
 #: NumPy's types by number of element type; bf16 arrives as its bits.
@@ -43,183 +54,6 @@ class NativeError(Exception):
 
     def __init__(self, message: str, code: int) -> None:
         super().__init__(message, code)
-
-
-class Error(Structure):
-    _fields_ = [("code", c_int32), ("message", ctypes.c_char * 508)]
-
-
-class Bytes(Structure):
-    _fields_ = [("data", c_void_p), ("size", c_size_t)]
-
-
-class EmbeddedModel(Structure):
-    _fields_ = [("name", c_char_p), ("model", Bytes), ("data", Bytes)]
-
-
-class DeviceOptions(Structure):
-    _fields_ = [
-        ("struct_size", c_uint32),
-        ("kind", c_uint32),
-        ("flags", c_uint32),
-        ("perf_hint", c_uint32),
-        ("priority_hint", c_uint32),
-        ("rebuilds_programs", c_uint32),
-        ("storage_path", c_char_p),
-        ("binary_path_count", c_size_t),
-        ("binary_paths", POINTER(c_char_p)),
-        ("binary", Bytes),
-        ("tuning_path", c_char_p),
-        ("tuning", Bytes),
-        ("tuning_milliseconds", c_uint32),
-        ("queue_window", c_uint32),
-        ("kernel_microseconds", c_uint32),
-        ("dsp_flags", c_uint32),
-        ("dsp_power", c_uint32),
-        ("dsp_latency", c_uint32),
-    ]
-
-
-class DeviceInfo(Structure):
-    _fields_ = [
-        ("struct_size", c_uint32),
-        ("kind", c_uint32),
-        ("device", c_char_p),
-        ("driver", c_char_p),
-        ("reason", c_char_p),
-        ("programs_built", c_uint32),
-        ("programs_loaded", c_uint32),
-        ("programs_ms", c_float),
-        ("memory", c_size_t),
-    ]
-
-
-class CoreInfo(Structure):
-    _fields_ = [(name, c_uint32) for name in ("struct_size", "core", "kind", "allowed", "capacity", "max_khz")]
-
-
-class CpuOptions(Structure):
-    _fields_ = [
-        ("struct_size", c_uint32),
-        ("power", c_uint32),
-        ("core_count", c_uint32),
-        ("cores", POINTER(c_uint32)),
-    ]
-
-
-class EngineOptions(Structure):
-    _fields_ = [
-        ("struct_size", c_uint32),
-        ("num_threads", c_int32),
-        ("model_name", c_char_p),
-        ("model_path", c_char_p),
-        ("data_path", c_char_p),
-        ("model", Bytes),
-        ("data", Bytes),
-        ("pool", c_void_p),
-        ("allocator", c_void_p),
-        ("isa_limit", c_char_p),
-        ("device", POINTER(DeviceOptions)),
-        ("cpu", POINTER(CpuOptions)),
-    ]
-
-
-class SessionOptions(Structure):
-    _fields_ = [("struct_size", c_uint32), ("flags", c_uint32)]
-
-
-class TensorInfo(Structure):
-    _fields_ = [
-        ("struct_size", c_uint32),
-        ("dtype", c_uint32),
-        ("name", c_char_p),
-        ("format", c_char_p),
-        ("rank", c_uint32),
-        ("dims", c_int64 * MAX_RANK),
-        ("dims_max", c_int64 * MAX_RANK),
-        ("dims_min", c_int64 * MAX_RANK),
-        ("bytes", c_size_t),
-    ]
-
-
-class Shape(Structure):
-    _fields_ = [("rank", c_uint32), ("dims", c_int64 * MAX_RANK)]
-
-
-class NodeEvent(Structure):
-    _fields_ = [
-        ("struct_size", c_uint32),
-        ("index", c_uint32),
-        ("op", c_char_p),
-        ("name", c_char_p),
-        ("kernel", c_char_p),
-        ("start_ns", c_int64),
-        ("end_ns", c_int64),
-    ]
-
-
-class MemoryInfo(Structure):
-    _fields_ = [
-        ("struct_size", c_uint32),
-        ("weights_mapped", c_size_t),
-        ("weights_allocated", c_size_t),
-        ("arena", c_size_t),
-        ("scratch", c_size_t),
-    ]
-
-
-_Observer = CFUNCTYPE(None, c_void_p, POINTER(NodeEvent))
-_Code, _Handle, _Problem, _Index = c_int32, c_void_p, POINTER(Error), c_size_t
-_InfoFunction = CFUNCTYPE(_Code, _Handle, _Index, POINTER(TensorInfo), _Problem)
-_DataFunction = CFUNCTYPE(_Code, _Handle, _Index, POINTER(c_void_p), POINTER(c_size_t), _Problem)
-_BindFunction = CFUNCTYPE(_Code, _Handle, _Index, c_void_p, c_size_t, _Problem)
-_NOTHING = CFUNCTYPE(None)  # of entries that nothing here calls
-
-
-class Api(Structure):
-    """lathe_api."""
-
-    _fields_ = [
-        ("struct_size", c_uint32),
-        ("abi_version", c_uint32),
-        ("library", c_char_p),
-        ("version", c_char_p),
-        ("kernel_count", CFUNCTYPE(c_size_t)),
-        ("kernel_name", CFUNCTYPE(c_char_p, _Index)),
-        ("model_count", CFUNCTYPE(c_size_t)),
-        ("model_at", CFUNCTYPE(POINTER(EmbeddedModel), _Index)),
-        ("pool_create", _NOTHING),
-        ("pool_destroy", _NOTHING),
-        ("engine_create", CFUNCTYPE(_Code, POINTER(EngineOptions), POINTER(_Handle), _Problem)),
-        ("engine_destroy", CFUNCTYPE(None, _Handle)),
-        ("input_count", CFUNCTYPE(c_size_t, _Handle)),
-        ("output_count", CFUNCTYPE(c_size_t, _Handle)),
-        ("session_create", CFUNCTYPE(_Code, _Handle, POINTER(SessionOptions), POINTER(_Handle), _Problem)),
-        ("session_destroy", CFUNCTYPE(None, _Handle)),
-        ("input_info", _InfoFunction),
-        ("output_info", _InfoFunction),
-        ("resize", CFUNCTYPE(_Code, _Handle, c_size_t, POINTER(Shape), _Problem)),
-        ("input_data", _DataFunction),
-        ("bind_input", _BindFunction),
-        ("bind_output", _BindFunction),
-        ("run", CFUNCTYPE(_Code, _Handle, _Problem)),
-        ("output_data", _DataFunction),
-        ("value", CFUNCTYPE(_Code, _Handle, c_char_p, POINTER(TensorInfo), POINTER(c_void_p), _Problem)),
-        ("set_observer", CFUNCTYPE(None, _Handle, _Observer, c_void_p)),
-        ("memory_info", CFUNCTYPE(None, _Handle, POINTER(MemoryInfo))),
-        ("value_count", CFUNCTYPE(c_size_t, _Handle)),
-        ("value_at", CFUNCTYPE(_Code, _Handle, _Index, POINTER(TensorInfo), POINTER(c_void_p), _Problem)),
-        ("node_at", _NOTHING),
-        ("node_numbers", _NOTHING),
-        ("device_info", CFUNCTYPE(_Code, _Handle, POINTER(DeviceInfo), _Problem)),
-        ("device_data", CFUNCTYPE(_Code, _Handle, c_uint32, POINTER(Bytes), _Problem)),
-        ("set_thread_observer", _NOTHING),
-        ("core_count", CFUNCTYPE(c_size_t)),
-        ("core_at", CFUNCTYPE(_Code, _Index, POINTER(CoreInfo), _Problem)),
-        ("engine_bind", CFUNCTYPE(_Code, _Handle, POINTER(CpuOptions), _Problem)),
-        ("engine_cores", CFUNCTYPE(c_size_t, _Handle, POINTER(c_uint32), c_size_t)),
-        ("vision", POINTER(images.Vision)),
-    ]
 
 
 def _text(word: bytes | None) -> str:
@@ -383,7 +217,7 @@ class Engine:
         def text(word: str | None) -> bytes | None:
             return None if word is None else os.fsencode(word)
 
-        self._handle = _Handle()
+        self._handle = Handle()
         self.library = library
         self._kept = (model, data)  # the engine reads them in place
         wishes, kept = _device_options(device)
@@ -443,7 +277,7 @@ class Session:
     """The memory of one run. Threads that share a session take turns, each from its inputs to its outputs."""
 
     def __init__(self, engine: Engine, keep_all: bool) -> None:
-        self._handle = _Handle()
+        self._handle = Handle()
         self._engine, self._api = engine, engine.library.api
         options = _made(SessionOptions)
         options.flags = _KEEP_ALL if keep_all else 0
@@ -603,13 +437,13 @@ class Session:
             words = (_text(event.name), _text(event.op), _text(event.kernel))
             found.append((*words, event.end_ns - event.start_ns))
 
-        observer = _Observer(observe)
+        observer = Observer(observe)
         with self._lock:
             self._api.set_observer(self._handle, observer, None)
             try:
                 _check(self._api.run, self._handle)
             finally:
-                self._api.set_observer(self._handle, _Observer(), None)
+                self._api.set_observer(self._handle, Observer(), None)
         return found
 
     def memory_info(self) -> dict[str, int]:
