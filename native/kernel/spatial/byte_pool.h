@@ -45,15 +45,15 @@ struct BytePoolPixel {
     return channel;
   }
 
-  static void Run(const PoolState<Fold>& state, const Taps& vertical, const Taps& level, const Shape& in,
+  static void Run(const PoolState<Fold>& state, const Taps& vertical, const Taps& level, const Shape& in, int64_t pixel,
                   const int8_t* image, int8_t* to) {
     const int64_t channels = in[3];
     const Window& window = state.window;
     const int64_t y = vertical.origin + vertical.first * window.dilations[0];
     const int64_t x = level.origin + level.first * window.dilations[1];
     BytePatch patch = {image, vertical.last - vertical.first, level.last - level.first,
-                       window.dilations[0] * in[2] * channels, window.dilations[1] * channels};
-    if (patch.rows > 0 && patch.columns > 0) patch.first = image + (y * in[2] + x) * channels;
+                       window.dilations[0] * in[2] * pixel, window.dilations[1] * pixel};
+    if (patch.rows > 0 && patch.columns > 0) patch.first = image + (y * in[2] + x) * pixel;
     const float taps = state.TapsOf(vertical, level, in);
 #if defined(__HVX__)
     state.fold.All(patch, taps, static_cast<int>(channels), to);

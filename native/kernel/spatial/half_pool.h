@@ -11,7 +11,7 @@ namespace {
 
 template <typename Fold, typename T>
 struct ScalarPoolPixel {
-  static void Run(const PoolState<Fold>& state, const Taps& vertical, const Taps& level, const Shape& in,
+  static void Run(const PoolState<Fold>& state, const Taps& vertical, const Taps& level, const Shape& in, int64_t step,
                   const T* image, T* to) {
     const Window& window = state.window;
     const float taps = state.TapsOf(vertical, level, in);
@@ -21,7 +21,7 @@ struct ScalarPoolPixel {
         const int64_t line = (vertical.origin + i * window.dilations[0]) * in[2];
         for (int64_t j = level.first; j < level.last; ++j) {
           const int64_t pixel = line + level.origin + j * window.dilations[1];
-          sum = state.fold.Add(sum, Widen(image[pixel * in[3] + channel]));
+          sum = state.fold.Add(sum, Widen(image[pixel * step + channel]));
         }
       }
       to[channel] = Convert<T>(state.fold.Finish(sum, taps));

@@ -45,18 +45,18 @@ struct PoolPixel {
     }
   }
 
-  static void Run(const PoolState<Fold>& state, const Taps& vertical, const Taps& level, const Shape& in,
+  static void Run(const PoolState<Fold>& state, const Taps& vertical, const Taps& level, const Shape& in, int64_t pixel,
                   const Element* image, Element* to) {
     const int64_t channels = in[3];
     const Window& window = state.window;
     PoolTaps taps = {};
     taps.rows = static_cast<ptrdiff_t>(vertical.last - vertical.first);
     taps.columns = static_cast<ptrdiff_t>(level.last - level.first);
-    taps.row_step = static_cast<ptrdiff_t>(window.dilations[0] * in[2] * channels);
-    taps.column_step = static_cast<ptrdiff_t>(window.dilations[1] * channels);
+    taps.row_step = static_cast<ptrdiff_t>(window.dilations[0] * in[2] * pixel);
+    taps.column_step = static_cast<ptrdiff_t>(window.dilations[1] * pixel);
     const int64_t y = vertical.origin + vertical.first * window.dilations[0];
     const int64_t x = level.origin + level.first * window.dilations[1];
-    taps.first = taps.rows > 0 && taps.columns > 0 ? image + (y * in[2] + x) * channels : image;
+    taps.first = taps.rows > 0 && taps.columns > 0 ? image + (y * in[2] + x) * pixel : image;
     const float divisor = state.TapsOf(vertical, level, in);
     constexpr int kStep = kPoolWidth * kLanes, kWideStep = kWidePool * kLanes;
     int64_t channel = 0;

@@ -26,7 +26,8 @@ struct PoolState {
   }
 };
 
-// `Pixel::Run(state, vertical, level, in, image, to)` folds one window for all channels.
+// `Pixel::Run(state, vertical, level, in, pixel, image, to)` folds one window for all channels; `pixel` elements lie
+// from pixel to pixel of the image.
 template <typename Fold, typename T, DType dtype, typename Pixel>
 struct PooledImages {
   using State = PoolState<Fold>;
@@ -60,17 +61,17 @@ struct PooledImages {
     const Shape& out = context.outputs[0].shape;
     const T* image = context.inputs[0].As<T>();
     T* output = context.outputs[0].As<T>();
-    const int64_t step = context.outputs[0].RowStep();
+    const int64_t from_step = context.inputs[0].RowStep(), step = context.outputs[0].RowStep();
     if (out.Count() == 0) return;  // without channels there may be any number of pixels
     context.For(out[0] * out[1], 1, [&](int64_t begin, int64_t end, int) {
       for (int64_t line = begin; line < end; ++line) {
         const int64_t batch = line / out[1];
         const Taps vertical = TapsInside(state.window, 0, line - batch * out[1], in[1]);
-        const T* picture = image + batch * in.Count(1, 4);
+        const T* picture = image + batch * in[1] * in[2] * from_step;
         T* to = output + line * out[2] * step;
         for (int64_t pixel = 0; pixel < out[2]; ++pixel, to += step) {
           const Taps level = TapsInside(state.window, 1, pixel, in[2]);
-          Pixel::Run(state, vertical, level, in, picture, to);
+          Pixel::Run(state, vertical, level, in, from_step, picture, to);
         }
       }
     });
