@@ -11,9 +11,11 @@ namespace lathe {
 namespace {
 
 #if defined(__ARM_NEON) && defined(__ARM_FEATURE_FMA)
-// Rows of output that share the loads of the filters: see depthwise_strips.h.
+// Rows of output that share the loads of the filters: see depthwise_strips.h and depthwise_tiles_arm.h.
 template <int kernel>
-constexpr int kDwRows = kernel == 3 ? 4 : 1;
+constexpr int kDwRows = kernel == 3              ? 4
+                        : kVectorRegisters >= 32 ? 2
+                                                 : 1;
 // Channels that go by together.
 constexpr int kDwChannels = kVectorRegisters >= 32 ? 2 * kLanes : kLanes;
 #else

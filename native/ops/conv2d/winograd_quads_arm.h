@@ -3,6 +3,7 @@
 #ifndef LATHE_OPS_CONV2D_WINOGRAD_QUADS_ARM_H_
 #define LATHE_OPS_CONV2D_WINOGRAD_QUADS_ARM_H_
 
+#include "native/kernel/simd/load_step_arm.h"
 #include "native/kernel/simd/simd.h"
 #include "native/ops/conv2d/winograd_transforms.h"
 
@@ -16,16 +17,6 @@ struct QuadTile {
   int first;                     // columns [first, end) are inside of the image
   int end;
 };
-
-inline void LoadAndStep(const Element*& from, int64_t bytes, Vec* to) {
-#if defined(LATHE_HALVES)
-  asm volatile("ld1 {%0.8h}, [%1], %2" : "=w"(to->v), "+r"(from) : "r"(bytes) : "memory");
-#elif defined(__aarch64__)
-  asm volatile("ld1 {%0.4s}, [%1], %2" : "=w"(to->v), "+r"(from) : "r"(bytes) : "memory");
-#else
-  asm volatile("vld1.32 {%e0-%f0}, [%1], %2" : "=w"(to->v), "+r"(from) : "r"(static_cast<int32_t>(bytes)) : "memory");
-#endif
-}
 
 // One tile along its columns: half[column][kPatch].
 inline void TransformColumns(const QuadTile& tile, int64_t channel, Vec* half) {

@@ -2,7 +2,11 @@
 #ifndef LATHE_OPS_DWCONV2D_SWEEP_H_
 #define LATHE_OPS_DWCONV2D_SWEEP_H_
 
+#if defined(__ARM_NEON) && defined(__ARM_FEATURE_FMA)
+#include "native/kernel/depthwise/depthwise_tiles_arm.h"
+#else
 #include "native/kernel/depthwise/depthwise_rows.h"
+#endif
 #include "native/kernel/simd/simd.h"
 #include "native/ops/dwconv2d/dwconv2d_node.h"
 
@@ -27,6 +31,16 @@ inline Code PlanSweep(PlanContext& context) {
   LATHE_TRY(CheckDepthwise(context));
   const Shape& in = context.input(0).shape;
   return RequestScratch(context, in[2] * in[3] * static_cast<int64_t>(sizeof(Element)));
+}
+
+// Some rows, with a window that is larger than 3 x 3.
+template <int kernel, int stride>
+void RunDwLarge(const DwRows& rows, ptrdiff_t begin, ptrdiff_t end, ptrdiff_t first, ptrdiff_t last) {
+#if defined(__ARM_NEON) && defined(__ARM_FEATURE_FMA)
+  RunDwTiles<kernel, stride>(rows, begin, end, first, last);
+#else
+  RunDwRows<kernel, stride>(rows, begin, end, first, last);
+#endif
 }
 
 // How a run is cut, by shape alone.
@@ -90,7 +104,7 @@ void RunSweepRows(const SweepJob& job, int64_t columns, const Element* const* in
     if constexpr (kernel == 3) {
       RunDw3x3(rows, halves, begin_column, end_column, begin_channel, end_channel);
     } else {
-      const auto run = halves ? RunDwRows<kernel, 2> : RunDwRows<kernel, 1>;
+      const auto run = halves ? RunDwLarge<kernel, 2> : RunDwLarge<kernel, 1>;
       run(rows, begin_column, end_column, begin_channel, end_channel);
     }
   }
