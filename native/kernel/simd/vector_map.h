@@ -30,6 +30,20 @@ inline void MapVectorsShortly(const Element* from, Element* to, int64_t count, c
   }
 }
 
+// The same, so many vectors at a time: the loop costs little, and there is another copy of f for each.
+template <int vectors, typename F>
+inline void MapVectorsTogether(const Element* from, Element* to, int64_t count, const F& f) {
+  constexpr int64_t kStep = vectors * kLanes;
+  for (; count >= kStep; count -= kStep, from += kStep, to += kStep) {
+    Vec x[vectors];
+#pragma GCC unroll 4
+    for (int i = 0; i < vectors; ++i) x[i] = f(Load(from + i * kLanes));
+#pragma GCC unroll 4
+    for (int i = 0; i < vectors; ++i) Store(to + i * kLanes, x[i]);
+  }
+  MapVectorsShortly(from, to, count, f);
+}
+
 }  // namespace
 }  // namespace lathe
 

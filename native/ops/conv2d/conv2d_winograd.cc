@@ -394,10 +394,24 @@ inline void StoreTile(const WinogradJob& job, const Element* products, int64_t t
     const Vec bias = biased ? LoadPart(job.bias + first + channel, count) : Fill(0.0f);
     StoreVectors(job, products + channel, bias, line, height, width, count);
   }
-  if (!rest) return;
-  Element* at = job.output + corner * job.output_step + first;
-  for (int i = 0; i < height; ++i, at += out[2] * job.output_step) {
-    ActivateRows(job.state->activation, at, width, job.output_step, outputs);
+}
+
+// Applies what of an activation StoreTile does not, to the outputs of `count` tiles: line by line, as far as they lie
+// beside each other.
+inline void ActivateTiles(const WinogradJob& job, int64_t tile, int64_t count, int64_t first, int64_t outputs) {
+  const Shape& out = *job.out;
+  const int64_t last = tile + count;
+  while (tile < last) {
+    const TilePlace place(tile, job.plan->tiles, kTile);
+    const int64_t beside = job.plan->tiles[1] - place.x / kTile;
+    const int64_t tiles = last - tile < beside ? last - tile : beside;
+    const int64_t height = out[1] - place.y < kTile ? out[1] - place.y : kTile;
+    const int64_t width = out[2] - place.x < tiles * kTile ? out[2] - place.x : tiles * kTile;
+    Element* at = job.output + ((place.batch * out[1] + place.y) * out[2] + place.x) * job.output_step + first;
+    for (int64_t i = 0; i < height; ++i, at += out[2] * job.output_step) {
+      ActivateRows(job.state->activation, at, width, job.output_step, outputs);
+    }
+    tile += tiles;
   }
 }
 
@@ -439,6 +453,9 @@ inline void MultiplyTiles(const WinogradJob& job, const WinogradRound& round, in
   const int count = static_cast<int>(round.tiles - slot < kRows ? round.tiles - slot : kRows);
   MultiplyRows(job, round, slot, count, block, outputs, products);
   for (int i = 0; i < count; ++i) StoreTile(job, products + i * kOutputs, round.first + slot + i, block, outputs);
+  if (job.state->activation.kind > ActivationKind::kClip) {
+    ActivateTiles(job, round.first + slot, count, block, outputs);
+  }
 }
 
 Code PrepareWinograd(PrepareContext& context) {
