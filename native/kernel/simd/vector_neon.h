@@ -79,8 +79,12 @@ inline float SumLanes(Vec x) {
   return vget_lane_f32(vpadd_f32(two, two), 0);
 }
 inline void StoreSums(float* to, Vec a, Vec b, Vec c, Vec d) {
+#if defined(__aarch64__)
+  vst1q_f32(to, vpaddq_f32(vpaddq_f32(a.v, b.v), vpaddq_f32(c.v, d.v)));
+#else
   const auto two = [](Vec x) { return vadd_f32(vget_low_f32(x.v), vget_high_f32(x.v)); };
   vst1q_f32(to, vcombine_f32(vpadd_f32(two(a), two(b)), vpadd_f32(two(c), two(d))));
+#endif
 }
 inline Vec SwapPairs(Vec x) { return {vrev64q_f32(x.v)}; }
 inline float MaxLanes(Vec x) {

@@ -51,6 +51,14 @@ _CASES: tuple[tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]], ...] = (
     ((1, 15, 9, 2), (40, 1, 1, 2), {}),
 )
 
+# Few outputs, which have a kernel of their own.
+_FEW: tuple[tuple[tuple[int, ...], int, str], ...] = (
+    ((1, 5, 7, 8), 1, "none"),
+    ((2, 5, 5, 21), 2, "swish"),
+    ((1, 3, 11, 16), 3, "none"),
+    ((1, 7, 7, 35), 4, "relu"),
+)
+
 
 def cases(rng: Rng) -> Iterator[OpCase]:
     single = list(_single(rng))
@@ -90,3 +98,17 @@ def _single(rng: Rng) -> Iterator[OpCase]:
     halves = tuple(array.astype(np.float16) for array in inputs)
     yield OpCase(Conv2d(pads=(1, 1, 1, 1)), halves, "f16", (1, 2))
     yield from winograd_cases(rng)
+    yield from _few(rng)
+
+
+def _few(rng: Rng) -> Iterator[OpCase]:
+    for shape, outputs, activation in _FEW:
+        for operands in (2, 3, 4):
+            inputs = (
+                normal(rng, shape),
+                normal(rng, (outputs, 1, 1, shape[3])),
+                normal(rng, (outputs,)),
+                normal(rng, (*shape[:3], outputs)),
+            )[:operands]
+            name = label("few", shape, "to", outputs, "of", operands)
+            yield OpCase(Conv2d(activation=activation), inputs, name, tuple(range(1, min(operands, 3))))

@@ -76,6 +76,15 @@ def conv2d_winograd(draw: st.DrawFn) -> OpCase:
 
 
 @st.composite
+def conv2d_few(draw: st.DrawFn) -> OpCase:
+    """What the kernels for few outputs do: windows of one pixel."""
+    image = (draw(BATCHES), draw(st.integers(1, 40)), draw(st.integers(1, 70)), draw(CHANNELS) + 7)
+    operands = draw(st.sampled_from((2, 3, 3, 4)))
+    op = Conv2d(**draw(ACTIVATIONS))
+    return _convolution(draw, op, image, (draw(st.integers(1, 4)), 1, 1, image[3]), operands, constant=True)
+
+
+@st.composite
 def conv2d_7x7(draw: st.DrawFn) -> OpCase:
     """What the kernels for squares of pixels do: windows of 7 x 7 that move by 2, of few channels."""
     pads = draw(st.tuples(*[st.sampled_from((0, 1, 2, 3, 3, 3, 4, 7))] * 4))
