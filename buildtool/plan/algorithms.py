@@ -38,6 +38,7 @@ class ByteCosts:
     product: float = 1.0  # of 16 bits
     transform: float = 2.0
     weight: float = 2.0  # per byte
+    store: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class Costs:
 
     transform: float = 19.0  # per channel of one point of one tile, input or output
     weight: float = 20.0  # per number that is read from memory
+    store: float = 0.0  # per output of one point of one tile: what its sum takes beside its products
     growth: float = 1.8  # of the constants of a model, at most
     spare: int = 4 << 20  # bytes by which a model may grow, however small it is
     squares: bool = False  # whether there are kernels for 7x7 with stride 2
@@ -140,7 +142,8 @@ def _ways(node: Node, tiles: tuple[int, ...], costs: Costs) -> Iterator[_Way]:
     batch, rows, columns, _ = (bounds(dim)[1] for dim in node.outputs[0].type.shape)
     products, pixels = inputs * outputs, batch * rows * columns
     if node.inputs[1].type.quant is None:
-        size, wide, own = node.inputs[1].constant.itemsize, 1, ByteCosts(1.0, costs.transform, costs.weight)
+        size, wide = node.inputs[1].constant.itemsize, 1
+        own = ByteCosts(1.0, costs.transform, costs.weight, costs.store)
     elif costs.bytes is None or node.inputs[1].type.dtype is not DType.S8:
         return
     else:
@@ -149,7 +152,7 @@ def _ways(node: Node, tiles: tuple[int, ...], costs: Costs) -> Iterator[_Way]:
     for tile in tiles:
         points = (tile + 2) ** 2
         count = batch * -(-rows // tile) * -(-columns // tile)
-        work = count * points * (own.product * products + own.transform * (inputs + outputs))
+        work = count * points * (own.product * products + own.transform * (inputs + outputs) + own.store * outputs)
         stored = points * wide * products  # numbers, or bytes
         yield _Way(f"winograd{tile}", work + own.weight * stored, stored * size)
 

@@ -13,7 +13,7 @@ from buildtool.targets.protocol import AbiCapabilities
 X86_64 = AbiCapabilities(isas=("vnni", "avx512", "avx2", "portable"), baseline=("portable",), machine="x86_64")
 # By counts of instructions: a vector has four numbers, so that products take longer beside transformations, and larger
 # filters are worth more.
-_ARM_COSTS = Costs(transform=7.0, weight=6.0, growth=2.2, squares=True)
+_ARM_COSTS = Costs(transform=7.0, weight=6.0, store=2.5, growth=2.2, squares=True)
 _ARM_32_COSTS = replace(_ARM_COSTS, bytes=ByteCosts(product=1.2, transform=4.0))
 _ARM_64_COSTS = replace(_ARM_COSTS, bytes=ByteCosts(product=1.2, transform=4.0))
 AARCH64 = AbiCapabilities(
