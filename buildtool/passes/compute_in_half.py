@@ -14,6 +14,11 @@ from buildtool.ops.cast import Cast
 from buildtool.passes.base import Pass
 from buildtool.passes.editor import Editor
 
+_LIMITS = np.finfo(np.float16)
+_SMALLEST = float(_LIMITS.smallest_normal)
+#: Operators whose third input is added to the output.
+_WITH_BIAS = frozenset({"conv2d", "dwconv2d", "deconv2d", "fully_connected"})
+
 #: Why a node (in single precision, and as it would be in half) stays what it is on what the graph is lowered for.
 #: Empty where nothing is against half precision.
 Objection = Callable[[Node, Node], str]
@@ -68,8 +73,12 @@ class ComputeInHalf(Pass):
     def _reason(self, node: Node) -> str:
         if node.regions:
             return "its regions have inputs and outputs in single precision"
-        for value in node.inputs:
-            if _is_single(value) and value.constant is not None and not fits_half(value.constant):
+        for index, value in enumerate(node.inputs):
+            if not _is_single(value) or value.constant is None:
+                continue
+            # What a small bias loses is less than what the output loses as it is stored.
+            added = index == 2 and node.op.name in _WITH_BIAS
+            if not fits_half(value.constant, smallest=0.0 if added else _SMALLEST):
                 return f"half precision cannot represent the values of its constant '{value.name}'"
         wanted = [_half_type(value) for value in node.outputs]
         try:
@@ -83,15 +92,15 @@ class ComputeInHalf(Pass):
         return self.objection(node, Node(node.op, inputs, outputs, node.name))
 
 
-def fits_half(array: Array) -> bool:
+def fits_half(array: Array, smallest: float) -> bool:
     """Whether the largest of the numbers is one that f16 holds to its full precision; smaller ones lose less than that.
+    `smallest`: where all may be less without harm.
 
     Infinite ones and those that are no numbers stay what they are.
     """
     sizes = np.abs(array[np.isfinite(array)])
     largest = float(sizes.max()) if sizes.size else 0.0
-    limits = np.finfo(np.float16)
-    return largest == 0.0 or float(limits.smallest_normal) <= largest <= float(limits.max)
+    return largest == 0.0 or smallest <= largest <= float(_LIMITS.max)
 
 
 def _gaining(nodes: Sequence[Node]) -> set[Node]:

@@ -93,6 +93,18 @@ def test_constants_that_half_precision_does_not_hold(number: float, fits: bool) 
     assert fits or "half precision cannot represent the values of its constant" in kept[0].reason
 
 
+@pytest.mark.parametrize(("number", "fits"), [(1e-9, True), (1e5, False)])
+def test_a_small_bias_does_not_matter(number: float, fits: bool) -> None:
+    """Folded normalisations of networks that were not trained leave such ones."""
+    make = Maker()
+    bias = make.graph.new_constant("bias", np.full(4, number, np.float32))
+    x, filters = make.input(1, 4, 4, 3), make.random(4, 1, 1, 3)
+    graph = make.finish(make("conv2d", x, filters, bias, pads=(0, 0, 0, 0), strides=(1, 1), dilations=(1, 1), groups=1))
+    kept = in_half(graph, agree)
+    assert dtypes(graph, "conv2d") == ["f16" if fits else "f32"]
+    assert [node.op for node in kept] == ([] if fits else ["conv2d"])
+
+
 def test_integers_are_left_alone() -> None:
     make = Maker()
     table, index = make.random(7, 6), make.input(3, dtype=DType.S64)

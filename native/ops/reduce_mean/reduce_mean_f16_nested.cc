@@ -40,7 +40,10 @@ inline void FoldVectors(const ReducePlan& plan, const Half* from, int64_t outer,
 template <>
 inline void Means::FoldColumns(const ReducePlan& plan, const Half* from, int64_t outer, int64_t width, Half* to) {
   int64_t column = 0;
-  for (; column + kColumns <= width; column += kColumns) FoldVectors(plan, from + column, outer, to + column);
+  for (; width >= kColumns && column < width; column += kColumns) {
+    if (column > width - kColumns) column = width - kColumns;  // overlaps the one before
+    FoldVectors(plan, from + column, outer, to + column);
+  }
   const Axes last = plan.reduced[plan.reduced_rank - 1];
   for (; column < width; ++column) {
     float sum = 0.0f;
