@@ -67,7 +67,6 @@ inline void TransposeTile(const uint8_t* from, int64_t stride, int rows, int col
   }
 }
 
-// False for elements of more than a byte.
 inline bool TransposeBlock(const uint8_t* from, int64_t stride, int64_t rows, int columns, uint8_t* to, int64_t step) {
   constexpr int64_t kRows = 16;
   for (int64_t row = 0; row < rows; row += kRows) {
@@ -77,8 +76,42 @@ inline bool TransposeBlock(const uint8_t* from, int64_t stride, int64_t rows, in
   return true;
 }
 
+#elif defined(__x86_64__)
+
+// Words of 4 bytes by squares of four rows and columns.
+inline bool TransposeBlock(const uint32_t* from, int64_t stride, int64_t rows, int columns, uint32_t* to,
+                           int64_t step) {
+  constexpr int64_t kBlock = 64;  // rows whose lines of cache are read again for the next columns
+  for (; rows > kBlock; rows -= kBlock, from += kBlock * stride, to += kBlock) {
+    TransposeBlock(from, stride, kBlock, columns, to, step);
+  }
+  const int64_t whole = rows & ~int64_t{3};
+  int64_t i = 0;
+  for (; i + 4 <= columns; i += 4) {
+    for (int64_t j = 0; j < whole; j += 4) {
+      __m128 x[4];
+      for (int k = 0; k < 4; ++k) {
+        const auto* row = reinterpret_cast<const __m128i*>(from + (j + k) * stride + i);
+        x[k] = _mm_castsi128_ps(_mm_loadu_si128(row));
+      }
+      _MM_TRANSPOSE4_PS(x[0], x[1], x[2], x[3]);
+      for (int k = 0; k < 4; ++k) {
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(to + (i + k) * step + j), _mm_castps_si128(x[k]));
+      }
+    }
+    for (int k = 0; k < 4; ++k) {
+      for (int64_t j = whole; j < rows; ++j) to[(i + k) * step + j] = from[j * stride + i + k];
+    }
+  }
+  for (; i < columns; ++i) {
+    for (int64_t j = 0; j < rows; ++j) to[i * step + j] = from[j * stride + i];
+  }
+  return true;
+}
+
 #endif
 
+// False for elements that have no instructions for it.
 template <typename T>
 inline bool TransposeBlock(const T*, int64_t, int64_t, int, T*, int64_t) {
   return false;

@@ -1,5 +1,5 @@
 // Two or three rows of elements put side by side, as where channels go last or are shuffled: on 64-bit ARM, which has
-// instructions for that, and bytes on x86-64 and on the DSP.
+// instructions for that, bytes and words of 4 bytes on x86-64, and bytes on the DSP.
 #ifndef LATHE_KERNEL_SIMD_INTERLEAVE_H_
 #define LATHE_KERNEL_SIMD_INTERLEAVE_H_
 
@@ -127,6 +127,35 @@ inline bool Interleave(const uint8_t* from, int64_t stride, int64_t rows, int64_
         StoreThrees(_mm_unpackhi_epi16(low, of_low), to + 3 * i + 12);
         StoreThrees(_mm_unpacklo_epi16(high, of_high), to + 3 * i + 24);
         StoreThrees(_mm_unpackhi_epi16(high, of_high), to + 3 * i + 36);
+      });
+    default:
+      return false;
+  }
+}
+
+inline bool Interleave(const uint32_t* from, int64_t stride, int64_t rows, int64_t length, uint32_t* to) {
+  const auto row = [=](int64_t number, int64_t i) {
+    return _mm_castsi128_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + number * stride + i)));
+  };
+  const auto store = [=](int64_t at, __m128 four) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + at), _mm_castps_si128(four));
+  };
+  switch (rows) {
+    case 2:
+      return ForVectors<uint32_t>(length, [=](int64_t i) {
+        store(2 * i, _mm_unpacklo_ps(row(0, i), row(1, i)));
+        store(2 * i + 4, _mm_unpackhi_ps(row(0, i), row(1, i)));
+      });
+    case 3:
+      return ForVectors<uint32_t>(length, [=](int64_t i) {
+        const __m128 a = row(0, i), b = row(1, i), c = row(2, i);
+        const __m128 c0_a1 = _mm_shuffle_ps(c, a, _MM_SHUFFLE(1, 1, 0, 0));
+        const __m128 b1_c1 = _mm_shuffle_ps(b, c, _MM_SHUFFLE(1, 1, 1, 1));
+        const __m128 c2_a3 = _mm_shuffle_ps(c, a, _MM_SHUFFLE(3, 3, 2, 2));
+        const __m128 b3_c3 = _mm_shuffle_ps(b, c, _MM_SHUFFLE(3, 3, 3, 3));
+        store(3 * i, _mm_shuffle_ps(_mm_unpacklo_ps(a, b), c0_a1, _MM_SHUFFLE(2, 0, 1, 0)));
+        store(3 * i + 4, _mm_shuffle_ps(b1_c1, _mm_unpackhi_ps(a, b), _MM_SHUFFLE(1, 0, 2, 0)));
+        store(3 * i + 8, _mm_shuffle_ps(c2_a3, b3_c3, _MM_SHUFFLE(2, 0, 2, 0)));
       });
     default:
       return false;
