@@ -35,6 +35,8 @@ _STATEMENT = re.compile(
 _CHECK = re.compile(r"^\s*(?:LATHE_TRY\(.*\)|if \(.*\) (?:return|continue|break)\b.*);$")
 _ASSIGNED = re.compile(r"^\s*[\w>.\-\[\]]+ (?:\+|-|\||&)?= [^;]*;$")
 _SKIPPED = re.compile(r"^\s*(?://|#|\*|/\*|static_assert|template|using|namespace|LATHE_KERNEL|class|struct|enum)")
+#: Conditions that hold on no computer that this is for.
+_FOREIGN = re.compile(r"#(?:el)?if defined\(__(?:HVX|hexagon|ARM|aarch64|arm|riscv|wasm)\w*\)")
 _TEXT = re.compile(r'"(?:[^"\\]|\\.)*"|//.*$')
 
 
@@ -42,9 +44,16 @@ def mutations(source: str) -> list[Mutation]:
     """All faults, in the order of the source; those in functions, as far as indentation tells."""
     found: list[Mutation] = []
     start = 0
+    foreign: list[bool] = []  # whether what stands in each of the conditions around a line is for other processors
     for line in source.splitlines(keepends=True):
         bare = line.rstrip("\n")
-        if bare.startswith("  ") and not _SKIPPED.match(bare):
+        if bare.startswith("#if"):
+            foreign.append(bool(_FOREIGN.match(bare)))
+        elif bare.startswith(("#else", "#elif")):
+            foreign[-1] = bool(_FOREIGN.match(bare))
+        elif bare.startswith("#endif"):
+            foreign.pop()
+        if bare.startswith("  ") and not _SKIPPED.match(bare) and not any(foreign):
             found += _in_line(bare, start)
         start += len(line)
     return found

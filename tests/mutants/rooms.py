@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from buildtool.plan import manifest
+from buildtool.targets.cpu import TARGET
 from tests.mutants import native_source, python_source
 from tests.mutants.mutation import Mutation
 
@@ -15,11 +19,24 @@ FAMILIES = (
     *("conv2d", "dwconv2d", "fully_connected", "matmul", "softmax"),
     *("max_pool2d", "reduce_mean", "resize2d", "gather", "requantize"),
 )
-#: The programs that test the runtime.
-PROGRAMS = ("core_test", "threads_test", "schedules_test", "hostile_model_test", "cpp_api_test", "allocation_test")
+#: The programs that test the runtime, by the variant of the build. Kernels are tested under the same sanitizers.
+PROGRAMS = {
+    "asan": ("core_test", "hostile_model_test", "cpp_api_test", "cores_test", "faults_test"),
+    "": ("threads_test", "schedules_test", "allocation_test"),
+}
 
 #: Kernels of other processors: what changes there shows in nothing that a computer compiles.
 _OTHERS = ("__hvx", "__hexagon", "__dotprod", "__opencl")
+
+
+@functools.cache
+def _of_others() -> frozenset[str]:
+    """Sources of kernels that are compiled for other processors only."""
+    isas: dict[str, set[str]] = defaultdict(set)
+    for kernel in manifest.load():
+        isas[kernel.code].add(kernel.isa)
+    own = set(TARGET.capabilities.abis["host"].isas)
+    return frozenset(code for code, found in isas.items() if code and not found & own)
 
 
 @dataclass(frozen=True)
@@ -37,7 +54,8 @@ class Room:
 
     def files(self, root: Path) -> list[Path]:
         found = {file for pattern in self.sources for file in root.glob(pattern)}
-        return sorted(file for file in found if file.name != "__init__.py" and not file.stem.endswith(_OTHERS))
+        found = {file for file in found if file.name != "__init__.py" and not file.stem.endswith(_OTHERS)}
+        return sorted(file for file in found if str(file.relative_to(root)) not in _of_others())
 
     def mutations(self) -> Callable[[str], list[Mutation]]:
         return native_source.mutations if self.is_native else python_source.mutations

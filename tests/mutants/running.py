@@ -16,7 +16,8 @@ from tests.mutants.mutation import Mutation
 from tests.mutants.rooms import PROGRAMS, Room
 
 _SECONDS = 240  # of a command; a fault that takes longer is found
-_BUILD = "import sys; from tests.native_builds import build; print(build(*sys.argv[1:]))"
+_FIRST_SECONDS = 3600  # of a build of everything
+_BUILD = "import sys; from tests.native_builds import build; print(build(*sys.argv[2:], variant=sys.argv[1]))"
 
 
 class Runner:
@@ -26,8 +27,8 @@ class Runner:
         self._room = room
         self._tree = tree
         self._cases = tempfile.TemporaryDirectory(prefix="lathe-mutants-")
-        self._programs = ["op_cases_test"] if room.operator else list(PROGRAMS)
-        self._without_fault: list[str] = []  # what the programs are without a fault
+        self._programs = {"asan": ("op_cases_test",)} if room.operator else PROGRAMS
+        self._without_fault: dict[str, list[str]] = {}  # what the programs of each variant are without a fault
         self._faults: IO[str] | None = None  # to a process of `warm`
         self._answers: IO[str] | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -36,7 +37,7 @@ class Runner:
         """RuntimeError where tests fail without any fault: then nothing that they say counts."""
         if self._room.operator:
             self._run([sys.executable, "-m", "tests.ops", self._cases.name, f"{self._room.operator}_*"])
-        found = self._native() if self._room.is_native else self._warm()
+        found = self._native(_FIRST_SECONDS) if self._room.is_native else self._warm()
         if found is not False:
             raise RuntimeError(f"the tests of {self._room.name} fail without a fault")
 
@@ -81,23 +82,28 @@ class Runner:
         self._faults.flush()
         return {"killed": True, "survived": False, "invalid": None}[self._answers.readline().strip()]
 
-    def _native(self) -> bool | None:
-        if self._run([sys.executable, "-c", _BUILD, *self._programs]) != 0:
-            return None
-        folder = self._tree / "build" / "native" / "host" / "tests"
-        made = [*(folder / program for program in self._programs), *sorted(folder.parent.glob("*.so"))]
-        built = [hashlib.sha256(file.read_bytes()).hexdigest() for file in made]
-        if built == self._without_fault:
-            return None
-        self._without_fault = self._without_fault or built  # check() comes first
-        return any(self._run([str(folder / program), "--gtest_brief=1"]) != 0 for program in self._programs)
+    def _native(self, seconds: float = _SECONDS) -> bool | None:
+        """None where no program changes by the fault."""
+        differs = not self._without_fault  # check() comes first
+        for variant, programs in self._programs.items():
+            if self._run([sys.executable, "-c", _BUILD, variant, *programs], seconds) != 0:
+                return None
+            folder = self._tree / "build" / "native" / (f"host-{variant}" if variant else "host") / "tests"
+            made = [*(folder / program for program in programs), *sorted(folder.parent.glob("*.so"))]
+            built = [hashlib.sha256(file.read_bytes()).hexdigest() for file in made]
+            if built == self._without_fault.setdefault(variant, built) and not differs:
+                continue
+            differs = True
+            if any(self._run([str(folder / program), "--gtest_brief=1"]) != 0 for program in programs):
+                return True
+        return False if differs else None
 
-    def _run(self, command: Sequence[str]) -> int:
+    def _run(self, command: Sequence[str], seconds: float = _SECONDS) -> int:
         """The exit code; a command that does not end counts as one that fails."""
         environment = {**os.environ, "PYTHONPATH": str(self._tree), "LATHE_CASES": self._cases.name}
         try:
             done = subprocess.run(
-                command, cwd=self._tree, env=environment, capture_output=True, timeout=_SECONDS, check=False
+                command, cwd=self._tree, env=environment, capture_output=True, timeout=seconds, check=False
             )
         except subprocess.TimeoutExpired:
             return -1

@@ -38,7 +38,11 @@ int Area(const int* sizes, size_t count) {
     if (sizes[i] == 0) return 0;
     total = total * static_cast<int64_t>(sizes[i]);
   }
+#if defined(__HVX__)
+  total = total + 4711;
+#else
   WakeAll(&total);
+#endif
   Print("a < b", total);
   return total;
 }
@@ -83,7 +87,7 @@ def test_faults_of_native_code() -> None:
         "WakeAll(&total);",
         'Print("a < b", total);',
     }
-    assert not [one for one in made if "kLimit" in one or "//" in one or '"a <= b"' in one]
+    assert not [one for one in made if "kLimit" in one or "//" in one or '"a <= b"' in one or "4711" in one]
 
 
 @pytest.mark.parametrize("name", [name for name, room in ROOMS.items() if not room.is_native])

@@ -1,4 +1,4 @@
-"""Writes the cases of kernels for the program `op_cases_test`.
+"""Writes the cases of kernels, and hostile models of their operators, for the program `op_cases_test`.
 
     python -m tests.ops FOLDER [PATTERN [ISA ...]]
 
@@ -14,6 +14,7 @@ from pathlib import Path
 
 from buildtool.plan import manifest
 from tests.ops.case import cases_of, operators_with_cases
+from tests.ops.hostile_models import HOSTILE_PER_OPERATOR, hostile_file
 from tests.ops.native_cases import write_cases, write_natives
 from tests.ops.stored import stored_cases
 
@@ -23,10 +24,13 @@ def write(folder: Path, pattern: str, isas: list[str]) -> int:
     manifests = manifest.load()
     start = pattern.partition("*")[0]
     wanted = {kernel.op for kernel in manifests if kernel.name.startswith(start) or start.startswith(kernel.name)}
-    for operator in operators_with_cases():
+    for seed, operator in enumerate(operators_with_cases()):
         if operator in wanted:
-            write_cases(folder, cases_of(operator), manifests)
-            write_natives(folder, operator, stored_cases(operator), manifests)
+            cases, stored = cases_of(operator), stored_cases(operator)
+            write_cases(folder, cases, manifests)
+            write_natives(folder, operator, stored, manifests)
+            hostile = hostile_file([*cases, *stored], HOSTILE_PER_OPERATOR, seed)
+            (folder / f"{operator}.hostile").write_bytes(hostile)
     others = {kernel.name for kernel in manifests if isas and kernel.isa not in isas}
     for file in folder.glob("*.case"):
         if not fnmatch(file.stem, pattern) or any(file.stem.startswith(f"{name}_") for name in others):

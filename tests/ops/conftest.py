@@ -11,12 +11,10 @@ from buildtool.ops.registry import builtin
 from buildtool.plan import manifest
 from buildtool.plan.manifest import Manifests
 from tests.ops.case import all_cases, cases_of, operators_with_cases
-from tests.ops.hostile_models import hostile_file
+from tests.ops.hostile_models import HOSTILE_PER_OPERATOR, hostile_file
 from tests.ops.native_cases import write_cases, write_natives
 from tests.ops.stored import stored_cases
 from tests.shared_folders import filled_once
-
-HOSTILE_PER_OPERATOR = 100
 
 
 @pytest.fixture(scope="session")

@@ -25,6 +25,7 @@ from buildtool.schemas import container_pb2 as pb
 from tests.ops.case import OpCase
 from tests.ops.native_cases import NativeCase, blob, case_graph
 
+HOSTILE_PER_OPERATOR = 100
 _INTS = (-(2**62), -(2**31), -7, -2, -1, 0, 0, 1, 1, 2, 2, 3, 4, 5, 8, 100, 2**20, 2**30, 2**31, 2**40, 2**63 - 1)
 _DIMS = (0, 1, 1, 2, 3, 4, 5, 7, 16, 17, 64, 2**16, 2**31, 2**40, 2**61)
 _FLOATS = (0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 1e-30, 1e30, math.inf, -math.inf, math.nan)
