@@ -201,7 +201,7 @@ def test_sum_and_scale(tmp_path: Path) -> None:
     _check(tmp_path, _X * other, "Scale", _X, other)
 
 
-@pytest.mark.parametrize("block", [6, 3, 2, -1])
+@pytest.mark.parametrize("block", [6, 3, 2, 1, -1])
 def test_batch_norm_with_stored_statistics(tmp_path: Path, block: int) -> None:
     size = 6 if block == -1 else block
     mean, variance = random(size), random(size, low=-0.5)  # some below 0, which count as 0
@@ -211,7 +211,7 @@ def test_batch_norm_with_stored_statistics(tmp_path: Path, block: int) -> None:
     _check(tmp_path, expected.reshape(_X.shape), "BatchNorm", _X, weights=[mean, variance], **attributes)
 
 
-@pytest.mark.parametrize("block", [6, 3, -1])
+@pytest.mark.parametrize("block", [6, 3, 1, -1])
 def test_batch_norm_with_statistics_of_the_frames(tmp_path: Path, block: int) -> None:
     rows = _X.reshape(-1, 6 if block == -1 else block).astype(np.float64)
     variance = (rows**2).mean(axis=0) - rows.mean(axis=0) ** 2

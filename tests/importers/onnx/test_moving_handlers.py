@@ -75,6 +75,8 @@ REARRANGING = [
     Case("CenterCropPad", [_X, _ints(3, 4)], {"axes": [-1, 1]}, (1,), opset=18),
     Case("Col2Im", [random(2, 12, 20), _ints(5, 6), _ints(2, 2)], {}, (1, 2), opset=18),
     Case("Col2Im", [random(1, 5, 5), _ints(5, 5), _ints(1, 5)], {}, (1, 2), opset=18),
+    Case("Col2Im", [random(1, 6, 1), _ints(1, 3), _ints(1, 3)], {}, (1, 2), opset=18),
+    Case("Unsqueeze", [random(2, 3), _ints(0, 2, 3, 5, 6, 7)], {}, (1,), opset=13),
     Case(
         "Col2Im",
         [random(1, 9, 4), _ints(5, 5), _ints(3, 3)],

@@ -57,6 +57,7 @@ def _resize(scales: tuple[float, ...], x: Array = _IMAGE, **attributes: Any) -> 
     return Case("Resize", [x, None, np.array(scales, np.float32)], attributes, (2,), opset=18)
 
 
+_REGION = np.array([0, 0, -0.3, 0.2, 1, 1, 1.2, 0.9], np.float32)
 RESIZES = [
     *(
         _resize((1, 1, 1.7, 0.6), mode="cubic", coordinate_transformation_mode=coordinates)
@@ -83,6 +84,21 @@ RESIZES = [
             opset=11,
         )
         for nearest_mode in ("round_prefer_floor", "floor")
+    ),
+    *(  # what lies outside of the image has a value of its own
+        Case(
+            "Resize",
+            [
+                _IMAGE,
+                np.array([0, 0, -0.3, 0.2, 1, 1, 1.2, 0.9], np.float32),
+                None,
+                np.array([*_IMAGE.shape[:2], 5, 6]),
+            ],
+            {"coordinate_transformation_mode": "tf_crop_and_resize", "mode": mode, **more},
+            (1, 3),
+            opset=13,
+        )
+        for mode, more in (("linear", {}), ("linear", {"extrapolation_value": -3.5}), ("nearest", {}))
     ),
     _resize((1, 1, 2.6, 0.25), mode="cubic", coordinate_transformation_mode="pytorch_half_pixel"),
     _resize((1, 1, 0.45, 0.6), mode="linear", antialias=1),

@@ -88,6 +88,47 @@ def test_results_of_the_steps_are_stacked(tmp_path: Path) -> None:
     assert not any(inner.op.name == "scatter_nd" for node in loops for inner in node.regions[0].nodes)
 
 
+def test_a_transform_along_a_run_time_size_is_refused(tmp_path: Path) -> None:
+    file = written(
+        tmp_path,
+        placeholder("x", 2, 8),
+        node("c", "Complex", "x", "x", T="DT_FLOAT", Tout="DT_COMPLEX64"),
+        node("f", "FFT", "c", Tcomplex="DT_COMPLEX64"),
+        node("y", "ComplexAbs", "f", T="DT_COMPLEX64", Tout="DT_FLOAT"),
+    )
+    with pytest.raises(UnsupportedError, match="a transform along an axis of"):
+        imported(file, [TensorRequest("x", (2, (1, 9)), "MODEL")], requests("y"))
+
+
+@pytest.mark.parametrize("padding", ["VALID", "SAME"])
+def test_dilations_of_transposed_convolutions(padding: str, tmp_path: Path) -> None:
+    """TensorFlow has no such kernel for processors: the same filter with zeros in between is the reference."""
+    draw = np.random.default_rng(0)
+    x, filters = (draw.standard_normal(sizes).astype(np.float32) for sizes in ((1, 4, 3, 2), (3, 2, 5, 2)))
+    spread = np.zeros((7, 3, 5, 2), np.float32)
+    spread[::3, ::2] = filters
+    strides, shape = (1, 2, 1, 1), (1, 13, 5, 5) if padding == "VALID" else (1, 8, 3, 5)
+    results = []
+    for kernel, dilations in ((filters, (1, 3, 2, 1)), (spread, (1, 1, 1, 1))):
+        constants = constant("shape", np.array(shape, np.int32)), constant("w", kernel)
+        made = node(
+            "y", "Conv2DBackpropInput", "shape", "w", "x", strides=strides, padding=padding, dilations=dilations
+        )
+        file = written(tmp_path, placeholder("x", *x.shape), *constants, made)
+        results.append(run(imported(file, outputs=requests("y")).graph, {"x": x})["y"])
+    assert results[0].shape == shape
+    np.testing.assert_allclose(results[0], results[1], rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("size", [(1, 3), (5, 1)])
+def test_cubic_resizes_to_one_row(size: tuple[int, int], tmp_path: Path) -> None:
+    made = node("y", "ResizeBicubic", "x", "size", half_pixel_centers=True, T="DT_FLOAT")
+    file = written(tmp_path, placeholder("x", 1, 4, 6, 2), constant("size", np.array(size, np.int32)), made)
+    x = np.full((1, 4, 6, 2), 2.5, np.float32)
+    y = run(imported(file, outputs=requests("y")).graph, {"x": x})["y"]
+    np.testing.assert_allclose(y, np.full((1, *size, 2), 2.5), rtol=1e-6)
+
+
 def test_complex_outputs_and_operators_are_refused(tmp_path: Path) -> None:
     file = written(
         tmp_path,
