@@ -10,6 +10,7 @@ import pytest
 from onnx import ModelProto, TensorProto, helper
 from onnx.reference import ReferenceEvaluator
 
+from buildtool.errors import ModelFileError
 from buildtool.ir.operator import Array
 from buildtool.passes.pipeline import optimise
 from tests.importers.onnx.harness import Case, compare, imported, random, run
@@ -43,6 +44,7 @@ _ATTENTION = [
     _case("Attention", [*_FLAT, None, *_PAST], opset=24, outputs=3, is_causal=1, **_HEADS),
     _case("Attention", [_Q, _K, _V, None, None, None, np.array([4, 2])], opset=24),
     _case("Attention", [_Q, _K, _V, _MASK[:, :3]], opset=24),
+    _case("Attention", [_Q, _K, _V, (_MASK * 3).astype(np.int64)], opset=24),
     *(
         _case("Attention", [_Q, _K, _V, _MASK], opset=24, outputs=4, softcap=2.0, qk_matmul_output_mode=mode)
         for mode in range(1, 4)
@@ -143,6 +145,33 @@ def test_products_before_they_are_capped(tmp_path: Path) -> None:
     *_, expected = ReferenceEvaluator(plain.model()).run(None, plain.fed())
     *_, found = run(imported(capped.model(), tmp_path).graph, list(capped.fed().values()))
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+
+
+def test_a_short_mask_of_integers(tmp_path: Path) -> None:
+    """ONNX's evaluator cannot fill it up; the same one of floats is the reference."""
+    mask = (_MASK[:, :4] * 3).astype(np.int32)
+    cases = [_case("Attention", [_Q, _K, _V, numbers], opset=24) for numbers in (mask, mask.astype(np.float32))]
+    results = [run(imported(case.model(), tmp_path).graph, list(case.fed().values())) for case in cases]
+    np.testing.assert_array_equal(*results)
+
+
+_WRONG = [
+    (_case("Attention", [_Q, _K, _V, np.array(1, np.float32)], opset=24), "its mask is a single number"),
+    (
+        Case("ConvTranspose", [random(1, 2, 3), random(2, 2, 3)], {"output_shape": [5, 6, 7, 8]}),
+        "'output_shape' has 4 sizes",
+    ),
+    (
+        Case("ConvTranspose", [random(1, 2, 3, 3), random(2, 2, 3, 3)], {"output_shape": [5]}),
+        "'output_shape' has 1 sizes",
+    ),
+]
+
+
+@pytest.mark.parametrize(("case", "message"), _WRONG)
+def test_wrong_nodes(case: Case, message: str, tmp_path: Path) -> None:
+    with pytest.raises(ModelFileError, match=message):
+        imported(case.model(), tmp_path)
 
 
 _WINDOWS = [

@@ -103,7 +103,13 @@ def _bias(step: Step, heads: Heads) -> Tensor | None:
 
 
 def _mask(step: Step, heads: Heads, mask: Tensor) -> Tensor:
-    bias = hiding(step, mask, heads.q.dtype) if mask.dtype is DType.BOOL else mask
+    dtype = heads.q.dtype
+    if mask.rank < 1:
+        step.malformed("its mask is a single number")
+    if mask.dtype is DType.BOOL:
+        bias = hiding(step, mask, dtype)
+    else:
+        bias = mask if mask.dtype is dtype else step.emit("cast", mask, to=dtype)
     missing = heads.k.shape[2] - bias.shape[-1]
     if missing == 0:
         return bias

@@ -67,6 +67,8 @@ def _pads(
     sizes = spatial_sizes(x)
     targets = [size * stride for size, stride in zip(sizes, strides, strict=True)]
     if wanted:
+        if len(wanted) not in (rank, x.rank):
+            step.malformed(f"the attribute 'output_shape' has {len(wanted)} sizes")
         targets = list(lifted(wanted[-rank:], 1))
     before, after, behind = [], [], []
     for size, stride, extent, more, target in zip(sizes, strides, extents, extra, targets, strict=True):
