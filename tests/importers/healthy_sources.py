@@ -26,6 +26,7 @@ from tests.importers.onnx import (
     test_elementwise_handlers,
     test_logic_handlers,
     test_moving_handlers,
+    test_newer_handlers,
     test_quantised_handlers,
     test_sampling_handlers,
     test_selecting_handlers,
@@ -38,7 +39,9 @@ from tests.importers.paddle.test_older_operators import OLDER
 from tests.importers.paddle.test_sequences import CASES as SEQUENCES
 from tests.importers.tensorflow import harness as tensorflow_files
 from tests.importers.tflite.cases import CASES as TFLITE
+from tests.importers.tflite.detection_cases import DETECTION
 from tests.importers.tflite.quantised_cases import QUANTISED
+from tests.importers.tflite.signal_cases import SIGNALS
 from tests.oracles.paddle.cases import CASES as PADDLE
 
 _ONNX_TESTS = (
@@ -46,11 +49,14 @@ _ONNX_TESTS = (
     test_elementwise_handlers,
     test_logic_handlers,
     test_moving_handlers,
+    test_newer_handlers,
     test_quantised_handlers,
     test_sampling_handlers,
     test_selecting_handlers,
     test_spatial_handlers,
 )
+#: Of TensorFlow, with operators that have no case of their own.
+_NETWORKS = ("frozen_recurrent", "plain_recurrent", "loops_v1", "saved_lists", "saved_module")
 FRAMEWORKS: dict[str, ModuleType] = {
     "onnx": onnx,
     "tensorflow": tensorflow,
@@ -116,7 +122,15 @@ def _tensorflow(folder: Path) -> Iterator[ImportRequest]:
         file.write_bytes(case.graph)
         outputs = tuple(TensorRequest(name, data_format="MODEL") for name in case.outputs)
         yield ImportRequest(case.name, file, outputs=outputs)
-    for name in ("frozen_recurrent", "plain_recurrent", "loops_v1"):
+    for name in (
+        "frozen_recurrent",
+        "plain_recurrent",
+        "loops_v1",
+        "saved_lists",
+        "saved_module",
+        "spectra",
+        "cosines",
+    ):
         yield ImportRequest(name, tensorflow_files.network(name, folder)[0])
 
 
@@ -154,7 +168,7 @@ def _paddle(folder: Path) -> Iterator[ImportRequest]:
 
 def _tflite(folder: Path) -> Iterator[ImportRequest]:
     file = folder / "model.tflite"
-    for number, case in enumerate((*TFLITE, *QUANTISED)):
+    for number, case in enumerate((*TFLITE, *QUANTISED, *SIGNALS, *DETECTION)):
         file.write_bytes(case.file())
         yield ImportRequest(f"{number} {case.op}", file)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -41,30 +42,39 @@ class Source:
 class Hostile:
     """A model in which one node was changed."""
 
-    name: str
+    operator: str
+    number: int  # of the node, among those of the operator
+    change: str
     source: Source
     model: SourceModel
     request: ImportRequest
 
+    @property
+    def name(self) -> str:
+        return f"{self.source.name}: {self.operator}: {self.change}"
 
-def changes(sources: Iterable[Source], each: int = 1) -> Iterator[Hostile]:
+
+Attributes = Mapping[str, Mapping[str, Any]]
+
+
+def changes(sources: Iterable[Source], each: int = 1, others: Attributes = MappingProxyType({})) -> Iterator[Hostile]:
     """All changes of the nodes of some models; of every operator as many nodes as `each` says."""
     seen: Counter[str] = Counter()
     for source in sources:
         for place, node in enumerate(source.model.nodes):
             if seen[node.title] < each and source.registry.knows(node.title):
+                yield from of_node(source, place, seen[node.title], others)
                 seen[node.title] += 1
-                yield from _of_node(source, place, node)
 
 
-def _of_node(source: Source, place: int, node: SourceNode) -> Iterator[Hostile]:
-    for name, changed in (*_attributes(node), *_inputs(node), *_rest(node)):
+def of_node(source: Source, place: int, number: int, others: Attributes = MappingProxyType({})) -> Iterator[Hostile]:
+    """All changes of one node. `others`: attributes of operators that their nodes get, where they have none."""
+    node = source.model.nodes[place]
+    for name, changed in (*_attributes(node), *_inputs(node), *_rest(node), *_more(node, others.get(node.title, {}))):
         nodes = (*source.model.nodes[:place], changed, *source.model.nodes[place + 1 :])
-        yield Hostile(
-            f"{source.name}: {node.title}: {name}", source, replace(source.model, nodes=nodes), source.request
-        )
+        yield Hostile(node.title, number, name, source, replace(source.model, nodes=nodes), source.request)
     for name, model, request in _tensors(source, node):
-        yield Hostile(f"{source.name}: {node.title}: {name}", source, model, request)
+        yield Hostile(node.title, number, name, source, model, request)
 
 
 def _attributes(node: SourceNode) -> Iterator[tuple[str, SourceNode]]:
@@ -78,6 +88,23 @@ def _attributes(node: SourceNode) -> Iterator[tuple[str, SourceNode]]:
     for key in node.bodies:
         kept_bodies = {name: body for name, body in node.bodies.items() if name != key}
         yield f"without {key}", replace(node, bodies=kept_bodies)
+
+
+def attributes(sources: Iterable[Source]) -> Attributes:
+    """One value for each attribute that a node of an operator has, by operator."""
+    found: dict[str, dict[str, Any]] = defaultdict(dict)
+    for node in (node for source in sources for node in source.model.nodes):
+        for key, value in node.attributes.items():
+            known = found[node.title].get(key)
+            if known is None or (not isinstance(known, np.ndarray | tuple) and not known):  # 0 says little
+                found[node.title][key] = value
+    return found
+
+
+def _more(node: SourceNode, others: Mapping[str, Any]) -> Iterator[tuple[str, SourceNode]]:
+    for key, value in others.items():
+        if key not in node.attributes:
+            yield f"with {key}={value!r:.40}", replace(node, attributes={**node.attributes, key: value})
 
 
 def _inputs(node: SourceNode) -> Iterator[tuple[str, SourceNode]]:

@@ -514,6 +514,13 @@ def _mediapipe() -> list[Case]:
             custom=struct.pack("<6i", 1, 2, 2, 2, 2, 0),
             expected=(odd[:, [1, 2]][:, :, [1, 3]], at),
         ),
+        Case(
+            "MaxPoolingWithArgmax2D",
+            (odd,),
+            outputs=(_F, _F),
+            custom=struct.pack("<6i", 2, 2, 1, 1, 3, 0),  # three rows and one column
+            expected=(odd[:, 2:3, ::2], np.full((1, 1, 2, 2), 2.1, np.float32)),
+        ),
         Case("MaxUnpooling2D", (largest, places), custom=options, expected=(unpooled,)),
         Case(
             "Convolution2DTransposeBias",

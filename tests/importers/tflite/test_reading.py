@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -258,6 +259,16 @@ def test_shapes_computed_from_open_sizes(tmp_path: Path) -> None:
     for count in (1, 5):
         x = random(count, 4, 3)
         np.testing.assert_array_equal(run(graph, {"x": x})[0], x.reshape(2 * count, 6))
+
+
+def test_a_layer_that_begins_at_a_run_time_end_is_refused(tmp_path: Path) -> None:
+    """A backward layer with limits is a loop over its steps, whose number has to be known."""
+    (case, *_) = [case for case in RECURRENT if case.op == "BIDIRECTIONAL_SEQUENCE_LSTM"]
+    limited = replace(case, values={**case.values, "CellClip": 0.5})
+    assert imported(limited.file(), tmp_path).graph.nodes
+    shape = (2, (1, 9), 3)
+    with pytest.raises(UnsupportedError, match="a layer that begins at a run-time end"):
+        imported(limited.file(), tmp_path, [TensorRequest("x0", shape, "MODEL")])
 
 
 def test_a_state_that_a_deployment_carries(tmp_path: Path) -> None:
