@@ -53,8 +53,8 @@ def cases(rng: Rng) -> Iterator[OpCase]:
     yield OpCase(Matmul(), (normal(rng, (5, 37), np.float16), normal(rng, (37, 11), np.float16)), "f16")
     for batches in (((2, 3, 5), (2, 5, 7)), ((2, 1, 3, 5), (3, 5, 2))):
         for dtype in (np.float16, np.int32, np.float64):
-            a, b = (integers(rng, shape, -9, 9, dtype) for shape in batches)
-            yield OpCase(Matmul(), (a, b), label(np.dtype(dtype).name, batches[0], "by", batches[1]))
+            inputs = (integers(rng, batches[0], -9, 9, dtype), integers(rng, batches[1], -9, 9, dtype))
+            yield OpCase(Matmul(), inputs, label(np.dtype(dtype).name, batches[0], "by", batches[1]))
     for dtype in (np.int32, np.int64, np.uint32, np.uint64, np.float64):
         inputs = (integers(rng, (3, 5), -9, 9, dtype), integers(rng, (5, 7), -9, 9, dtype))
         yield OpCase(Matmul(), inputs, np.dtype(dtype).name)
