@@ -71,8 +71,15 @@ def dwconv2d(rng: Rng) -> Iterator[NativeCase]:
             yield stored_case(f"{number}_{turn}", op, operands, (DType.S8, of_y))
 
 
+#: Windows whose rows, or columns, all lie in the padding.
+_NOTHING_BELOW: tuple[tuple[tuple[int, ...], dict[str, Any]], ...] = (
+    ((1, 1, 4, 37), {"kernel": (2, 1), "dilations": (3, 1), "pads": (2, 0, 2, 0)}),
+    ((1, 4, 1, 3), {"kernel": (1, 2), "dilations": (1, 3), "pads": (0, 2, 0, 2)}),
+)
+
+
 def max_pool2d(rng: Rng) -> Iterator[NativeCase]:
-    for number, (shape, attributes) in enumerate(POOLS):
+    for number, (shape, attributes) in enumerate((*POOLS, *_NOTHING_BELOW)):
         quant = one_scale(rng)
         x = Operand(whole(rng, shape), quant)
         yield stored_case(f"{number}_same", MaxPool2d(**attributes), [x], (DType.S8, quant))
