@@ -117,7 +117,9 @@ class Builder:
 
     def _computed_sizes(self, tensor: Tensor, node: str) -> Value:
         """Content with run-time dimensions, as nodes: before all regions, where the sizes are known there."""
-        assert tensor.known is not None
+        if tensor.known is None:  # lists.OpenList, which only operators of lists understand
+            what = "a list whose tensors have no known shape stands where a tensor has to"
+            raise ModelFileError(what, where=self.at(node), remedy="state the shape of its elements")
         inner = any(symbol.name in self._inner_sizes for symbol in symbols_in(tensor.known))
         with self.inside(self._region if inner else self.graph):
             value = self.value(computed(tensor.known, tensor.dtype, _Maker(self, node)), node)

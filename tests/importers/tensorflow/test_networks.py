@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from buildtool.errors import UnsupportedError
+from buildtool.errors import ModelFileError, UnsupportedError
 from buildtool.importers.request import TensorRequest
 from buildtool.passes.pipeline import optimise
 from tests.importers.tensorflow.harness import (
@@ -98,6 +98,14 @@ def test_a_transform_along_a_run_time_size_is_refused(tmp_path: Path) -> None:
     )
     with pytest.raises(UnsupportedError, match="a transform along an axis of"):
         imported(file, [TensorRequest("x", (2, (1, 9)), "MODEL")], requests("y"))
+
+
+def test_a_list_without_a_shape_is_no_tensor(tmp_path: Path) -> None:
+    constants = constant("unknown", np.array(-1, np.int32)), constant("count", np.array(3, np.int32))
+    made = node("list", "TensorListReserve", "unknown", "count", element_dtype="DT_FLOAT")
+    file = written(tmp_path, placeholder("x", 3), *constants, made, node("y", "AddV2", "x", "list"))
+    with pytest.raises(ModelFileError, match="a list whose tensors have no known shape"):
+        imported(file, outputs=requests("y"))
 
 
 @pytest.mark.parametrize("padding", ["VALID", "SAME"])
