@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.importers.onnx.harness import NEWEST_OF_RUNTIME, Case, check, random
+from tests.importers.onnx.harness import NEWEST_OF_RUNTIME, Case, check, compare, imported, random, reference
 
 _X = random(2, 3, 5)
 _PLAIN = ["Relu", "Sigmoid", "Tanh", "Exp", "Abs", "Neg", "Floor", "Ceil", "Erf", "Softplus", "Identity"]
@@ -87,3 +87,12 @@ def test_arithmetic(case: Case, tmp_path: Path) -> None:
     graph = check(case, tmp_path, rtol=1e-4)
     if case.op == "Gemm" and 1 in case.constants:
         assert "fully_connected" in [node.op.name for node in graph.nodes]
+
+
+@pytest.mark.parametrize(("exponent", "casts"), [(2.0, False), (0.5, True)])
+def test_powers_of_integers(exponent: float, casts: bool, tmp_path: Path) -> None:
+    """A whole exponent needs no floats."""
+    case = Case("Pow", [np.array([1, 4, 9], np.int32), np.array([exponent], np.float32)], {}, (1,))
+    graph = imported(case.model(), tmp_path).graph
+    assert ("cast" in [node.op.name for node in graph.nodes]) is casts
+    compare(graph, list(case.fed().values()), reference(case.model(), case.fed()))

@@ -58,6 +58,7 @@ POOLS = [
     Case("MaxPool", [_IMAGE], {"kernel_shape": [2, 2], "dilations": [2, 3]}),
     Case("MaxPool", [_IMAGE], {"kernel_shape": [3, 3], "strides": [2, 2], "auto_pad": "SAME_UPPER"}),
     Case("MaxPool", [_LINE], {"kernel_shape": [3], "strides": [2]}),
+    Case("MaxPool", [random(1, 2, 6, 7)], {"kernel_shape": [2, 3], "strides": [2, 3]}, outputs=2),
     Case("MaxPool", [_IMAGE], {"kernel_shape": [3, 2]}, opset=7),
     Case("MaxPool", [_IMAGE], {"kernel_shape": [3, 2]}, opset=NEWEST_OF_RUNTIME),
     Case("AveragePool", [_IMAGE], {"kernel_shape": [3, 2]}),
