@@ -105,6 +105,7 @@ def test_splice(tmp_path: Path, context: tuple[int, ...], leading: tuple[int, ..
 def test_splice_by_left_and_right_context(tmp_path: Path) -> None:
     expected = np.concatenate([_X[:, start : start + 4] for start in range(4)], axis=2)
     _check(tmp_path, expected, "Splice", _X, left_context=2, right_context=1)
+    _check(tmp_path, expected, "Splice", _X, context=[-2, -1, 0, 1], left_context=1, right_context=0)  # what is listed
 
 
 def test_splice_of_a_chunk_of_any_size(tmp_path: Path) -> None:
