@@ -153,7 +153,9 @@ struct Reduce {
     const Axes last = plan.kept[plan.kept_rank - 1];
     int64_t outer = plan.count == 0 ? 0 : 1;
     for (int axis = 0; axis + 1 < plan.reduced_rank; ++axis) outer *= plan.reduced[axis].size;
-    const int64_t grain = plan.count < kElementGrain ? kElementGrain / (plan.count + 1) + 1 : 1;
+    const int64_t unit = plan.side_by_side ? 16 : 1;  // neighbours that vectors fold together
+    const int64_t few = plan.count < kElementGrain ? kElementGrain / (plan.count + 1) + 1 : 1;
+    const int64_t grain = (few + unit - 1) / unit * unit;
     context.For(outputs, grain, [&](int64_t begin, int64_t end, int) {
       for (int64_t at = begin; at < end;) {
         const int64_t column = at % last.size;

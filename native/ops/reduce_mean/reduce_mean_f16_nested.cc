@@ -22,6 +22,7 @@ inline void FoldVectors(const ReducePlan& plan, const Half* from, int64_t outer,
   for (int64_t index = 0; index < outer; ++index) {
     const Half* row = from + OuterOffset(plan.reduced, plan.reduced_rank, index);
     for (int64_t j = 0; j < last.size; ++j, row += last.stride) {
+#pragma GCC unroll 2
       for (int v = 0; v < 2; ++v) {
         const float16x8_t x = vreinterpretq_f16_u16(vld1q_u16(&row[8 * v].bits));
         sums[2 * v] = vaddq_f32(sums[2 * v], vcvt_f32_f16(vget_low_f16(x)));
@@ -30,6 +31,7 @@ inline void FoldVectors(const ReducePlan& plan, const Half* from, int64_t outer,
     }
   }
   const float32x4_t count = vdupq_n_f32(static_cast<float>(plan.count));
+#pragma GCC unroll 2
   for (int v = 0; v < 2; ++v) {
     const float16x4_t low = vcvt_f16_f32(vdivq_f32(sums[2 * v], count));
     const float16x8_t mean = vcvt_high_f16_f32(low, vdivq_f32(sums[2 * v + 1], count));
