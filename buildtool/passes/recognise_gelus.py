@@ -53,26 +53,37 @@ def _is_polynomial(editor: Editor, value: Value, x: Value) -> bool:
         if first is not x:
             continue
         if isinstance(maker.op, Add):
-            power, factor = scaled(editor, second)
-            if maker.op.activation == "none" and close(factor, _CUBE) and _exponent(editor, power, x) == 3:
+            if maker.op.activation == "none" and _is_power(editor, second, x, 3):
                 return True
         else:
             sum_ = shifted(editor, second)
-            power, factor = scaled(editor, sum_[0]) if sum_ is not None and close(sum_[1], 1) else (x, 0.0)
-            if close(factor, _CUBE) and _exponent(editor, power, x) == 2:
+            if sum_ is not None and close(sum_[1], 1) and _is_power(editor, sum_[0], x, 2):
                 return True
     return False
 
 
-def _exponent(editor: Editor, value: Value, x: Value) -> int | None:
-    """The exponent of a power of x."""
+def _is_power(editor: Editor, value: Value, x: Value, exponent: int) -> bool:
+    """Whether a value is 0.044715 times this power of x."""
+    power = _power(editor, value, x)
+    return power is not None and power[0] == exponent and close(power[1], _CUBE)
+
+
+def _power(editor: Editor, value: Value, x: Value) -> tuple[int, float] | None:
+    """The exponent and the factor of a power of x, wherever the factor stands."""
     if value is x:
-        return 1
-    maker = editor.private_maker(value, "pow", "mul")
-    if maker is None:
+        return 1, 1.0
+    factor = number(value)
+    if factor is not None:
+        return 0, factor
+    maker = editor.private_maker(value, "pow", "mul", "div")
+    if maker is None or getattr(maker.op, "activation", "none") != "none":
         return None
     if maker.op.name == "pow":
         exponent = number(maker.inputs[1])
-        return round(exponent) if maker.inputs[0] is x and exponent in (2.0, 3.0) else None
-    parts = [_exponent(editor, operand, x) for operand in maker.inputs]
-    return sum(part for part in parts if part is not None) if None not in parts else None
+        return (round(exponent), 1.0) if maker.inputs[0] is x and exponent in (2.0, 3.0) else None
+    left, right = (_power(editor, operand, x) for operand in maker.inputs)
+    if left is None or right is None:
+        return None
+    if maker.op.name == "mul":
+        return left[0] + right[0], left[1] * right[1]
+    return (left[0] - right[0], left[1] / right[1]) if right[1] else None

@@ -77,6 +77,12 @@ GELUS: dict[str, Function] = {
     ),
     "tanh_of_pow": lambda make, x: _tanh_gelu(make, x, _cubic(make, x)),
     "tanh_of_product": lambda make, x: _tanh_gelu(make, x, _factored(make, x)),
+    "tanh_of_factor_inside": lambda make, x: _tanh_gelu(
+        make, x, make("add", x, make("mul", x, make("mul", x, _times(make, x, 0.044715))))
+    ),
+    "tanh_of_quotient": lambda make, x: _tanh_gelu(
+        make, x, make("add", x, make("mul", make("div", make("mul", x, x), make.constant(1 / 0.044715)), x))
+    ),
 }
 
 
@@ -115,6 +121,17 @@ def test_mish() -> None:
 @pytest.mark.parametrize("name", GELUS)
 def test_gelu(name: str) -> None:
     _check(GELUS[name], "gelu", RecogniseGelus)
+
+
+@pytest.mark.parametrize("inside", ["factor", "power"])
+def test_another_polynomial_is_no_gelu(inside: str) -> None:
+    make = Maker()
+    x = make.input(2, 3)
+    square = make("mul", x, _times(make, x, 0.05 if inside == "factor" else 0.044715))
+    power = make("mul", x, square if inside == "factor" else make("mul", x, square))
+    graph = make.finish(_tanh_gelu(make, x, make("add", x, power)))
+    apply(graph, RecogniseGelus)
+    assert "gelu" not in ops(graph)
 
 
 def test_another_factor_is_left_over() -> None:
