@@ -103,6 +103,16 @@ _NORMALISED = [
         for attributes, outputs in (({}, 1), ({}, 3), ({"momentum": 0.25, "epsilon": 0.5}, 3))
     ),
 ]
+_RECURRENT = [
+    Case(
+        op,
+        [random(2, 5, 3), random(1, gates * 4, 3, seed=1), random(1, gates * 4, 4, seed=2)],
+        {"hidden_size": 4, "layout": 1},
+        opset=14,
+        outputs=2,
+    )
+    for op, gates in (("RNN", 1), ("GRU", 3), ("LSTM", 4))
+]
 _CUMULATED = [
     _held("CumProd", [_X, np.array(1)], 1, opset=26),
     _held("CumProd", [_X, np.array(-1)], 1, opset=26, reverse=1),
@@ -129,7 +139,7 @@ _EQUATIONS = [
     _case("Einsum", [random(2, 3, 4)], opset=12, equation="...ij->...ji"),
     _case("Einsum", [random(2, 3)], opset=12, equation="ij->"),
 ]
-CASES = [*_ATTENTION, *_SEQUENCES, *_NORMALISED, *_CUMULATED, *_SIGNALS, *_EQUATIONS]
+CASES = [*_ATTENTION, *_SEQUENCES, *_NORMALISED, *_RECURRENT, *_CUMULATED, *_SIGNALS, *_EQUATIONS]
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -163,6 +173,10 @@ def test_a_short_mask_of_integers(tmp_path: Path) -> None:
 
 _WRONG = [
     (_case("Attention", [_Q, _K, _V, np.array(1, np.float32)], opset=24), "its mask is a single number"),
+    (
+        _case("Attention", [_Q, _K, _V], opset=24, outputs=4, qk_matmul_output_mode=4),
+        "'qk_matmul_output_mode' is 4",
+    ),
     (
         Case("ConvTranspose", [random(1, 2, 3), random(2, 2, 3)], {"output_shape": [5, 6, 7, 8]}),
         "'output_shape' has 4 sizes",

@@ -122,11 +122,12 @@ def _products(dtype: Any) -> list[tuple[str, Sequence[Array], Mapping[str, Any]]
         ("QGemm", [*_operand(dtype, 3, 7), *one, sums, *result], {"alpha": 1.0}),
         ("QGemm", [*_operand(dtype, 7, 3), *each, sums, *result], {"alpha": 1.0, "transA": 1, "transB": 1}),
         ("QGemm", [*_operand(dtype, 3, 7), *each, sums * 40, *result], {"alpha": 0.5, "transB": 1}),
+        ("QGemm", [*_operand(dtype, 3, 7), each[0].T.copy(), *each[1:], sums, *result], {"alpha": 1.0}),
     ]
 
 
 @pytest.mark.parametrize("dtype", _BOTH)
-@pytest.mark.parametrize("index", range(14))
+@pytest.mark.parametrize("index", range(15))
 def test_quantised_operators_of_onnxruntime(dtype: Any, index: int, tmp_path: Path) -> None:
     op, inputs, attributes = _vendors(dtype)[index]
     data = [position for position, array in enumerate(inputs) if array.ndim]

@@ -85,6 +85,13 @@ RESIZES = [
         )
         for nearest_mode in ("round_prefer_floor", "floor")
     ),
+    Case(  # an axis of one element is resized like the others
+        "Resize",
+        [random(1, 2, 1, 6), None, None, np.array([1, 2, 3, 9])],
+        {"mode": "nearest", "keep_aspect_ratio_policy": "not_smaller", "axes": [0, 1, 2, 3]},
+        (3,),
+        opset=18,
+    ),
     *(  # what lies outside of the image has a value of its own
         Case(
             "Resize",
