@@ -23,3 +23,5 @@ def cases(rng: Rng) -> Iterator[OpCase]:
     yield OpCase(Softmax(1), (normal(rng, (3, 37), np.float64),), "f64")
     for shape in ((2, 3, 150), (2, 5, 64)):  # whole tiles of columns, behind the first block
         yield OpCase(Softmax(1), (normal(rng, shape),), label(shape, "along", 1))
+    for shape in ((2100, 2), (1400, 3), (300, 20)):  # rows that threads share, each from its own place on
+        yield OpCase(Softmax(1), (normal(rng, shape),), label(shape, "along", 1))
