@@ -36,7 +36,9 @@ class Runner:
     def check(self) -> None:
         """RuntimeError where tests fail without any fault: then nothing that they say counts."""
         if self._room.operator:
-            self._run([sys.executable, "-m", "tests.ops", self._cases.name, f"{self._room.operator}_*"])
+            write = [sys.executable, "-m", "tests.ops", self._cases.name, f"{self._room.operator}_*"]
+            if self._run(write) != 0:
+                raise RuntimeError(f"the cases of {self._room.operator} cannot be written")
         found = self._native(_FIRST_SECONDS) if self._room.is_native else self._warm()
         if found is not False:
             raise RuntimeError(f"the tests of {self._room.name} fail without a fault")

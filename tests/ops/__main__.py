@@ -26,7 +26,7 @@ def write(folder: Path, pattern: str, isas: list[str]) -> int:
     wanted = {kernel.op for kernel in manifests if kernel.name.startswith(start) or start.startswith(kernel.name)}
     for seed, operator in enumerate(operators_with_cases()):
         if operator in wanted:
-            cases, stored = cases_of(operator), stored_cases(operator)
+            cases, stored = list(cases_of(operator)), list(stored_cases(operator))
             write_cases(folder, cases, manifests)
             write_natives(folder, operator, stored, manifests)
             hostile = hostile_file([*cases, *stored], HOSTILE_PER_OPERATOR, seed)
