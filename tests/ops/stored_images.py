@@ -71,6 +71,11 @@ def dwconv2d(rng: Rng) -> Iterator[NativeCase]:
             yield stored_case(f"{number}_{turn}", op, operands, (DType.S8, of_y))
 
 
+def _moved(quant: QuantType) -> QuantType:
+    """Steps of the same size, counted from another zero."""
+    return replace(quant, zero_points=tuple(zero ^ 5 for zero in quant.zero_points))
+
+
 #: Windows whose rows, or columns, all lie in the padding.
 _NOTHING_BELOW: tuple[tuple[tuple[int, ...], dict[str, Any]], ...] = (
     ((1, 1, 4, 37), {"kernel": (2, 1), "dilations": (3, 1), "pads": (2, 0, 2, 0)}),
@@ -84,6 +89,8 @@ def max_pool2d(rng: Rng) -> Iterator[NativeCase]:
         x = Operand(whole(rng, shape), quant)
         yield stored_case(f"{number}_same", MaxPool2d(**attributes), [x], (DType.S8, quant))
         yield stored_case(f"{number}_other", MaxPool2d(**attributes), [x], (DType.S8, one_scale(rng)))
+        if number in (1, 12):
+            yield stored_case(f"{number}_moved", MaxPool2d(**attributes), [x], (DType.S8, _moved(quant)))
 
 
 def avg_pool2d(rng: Rng) -> Iterator[NativeCase]:
@@ -139,4 +146,6 @@ def resize2d(rng: Rng) -> Iterator[NativeCase]:
             quant = one_scale(rng)
             x = Operand(whole(rng, shape), quant)
             yield stored_case(f"{number}_{turn}_same", op, [x], (DType.S8, quant))
+            if number == 1:
+                yield stored_case(f"{number}_{turn}_moved", op, [x], (DType.S8, _moved(quant)))
             yield stored_case(f"{number}_{turn}_other", op, [x], (DType.S8, one_scale(rng)))
