@@ -89,6 +89,9 @@ def max_pool2d(rng: Rng) -> Iterator[NativeCase]:
         x = Operand(whole(rng, shape), quant)
         yield stored_case(f"{number}_same", MaxPool2d(**attributes), [x], (DType.S8, quant))
         yield stored_case(f"{number}_other", MaxPool2d(**attributes), [x], (DType.S8, one_scale(rng)))
+        if number >= len(POOLS):  # here the least byte would be converted into another one
+            wide = replace(quant, scales=(4 * quant.scales[0],), zero_points=(20,))
+            yield stored_case(f"{number}_wide", MaxPool2d(**attributes), [x], (DType.S8, wide))
         if number in (1, 12):
             yield stored_case(f"{number}_moved", MaxPool2d(**attributes), [x], (DType.S8, _moved(quant)))
 
