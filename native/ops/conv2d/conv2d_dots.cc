@@ -1,5 +1,6 @@
 // Convolution with a window of one pixel to few channels: a vector holds elements of depth, and its lanes are added up
 // at the end. Panels of outputs would be mostly empty.
+#include "native/kernel/gemm/dots.h"
 #include "native/kernel/gemm/job_items.h"
 #include "native/kernel/simd/simd.h"
 #include "native/kernel/simd/vector_activation.h"
@@ -8,7 +9,6 @@
 namespace lathe {
 namespace {
 
-constexpr int64_t kMostSums = 4;    // outputs of a pixel
 constexpr int64_t kDotItem = 1024;  // pixels of an item of work
 
 struct DotState {
@@ -31,30 +31,7 @@ struct DotJob {
 };
 
 template <int pixels, int sums>
-inline void SumDots(const DotJob& job, const float* const (&rows)[pixels], Vec (&all)[pixels * sums]) {
-#pragma GCC unroll 16
-  for (int i = 0; i < pixels * sums; ++i) all[i] = Load(job.start + i % sums * kLanes);
-  const float* weights = job.weights;
-  const auto add = [&](int64_t k, const auto& load) {
-    Vec x[pixels];
-#pragma GCC unroll 8
-    for (int p = 0; p < pixels; ++p) x[p] = load(rows[p] + k);
-#pragma GCC unroll 4
-    for (int s = 0; s < sums; ++s, weights += kLanes) {
-      const Vec w = Load(weights);
-#pragma GCC unroll 8
-      for (int p = 0; p < pixels; ++p) all[p * sums + s] = MulAdd(x[p], w, all[p * sums + s]);
-    }
-  };
-  int64_t k = 0;
-  for (; k + kLanes <= job.depth; k += kLanes) add(k, [](const float* from) { return Load(from); });
-  const int rest = static_cast<int>(job.depth - k);
-  if (rest > 0) add(k, [rest](const float* from) { return LoadPart(from, rest); });
-}
-
-template <int pixels, int sums>
 void RunDotJob(const DotJob& job) {
-  static_assert(pixels * sums % 4 == 0, "sums are stored by four");
   float* to = job.output;
   for (int64_t first = 0; first < job.pixels; first += pixels, to += pixels * job.output_step) {
     const int64_t left = job.pixels - first;
@@ -62,12 +39,12 @@ void RunDotJob(const DotJob& job) {
 #pragma GCC unroll 8
     for (int p = 0; p < pixels; ++p) rows[p] = job.image + (first + (p < left ? p : 0)) * job.image_step;
     Vec all[pixels * sums];
-    SumDots<pixels, sums>(job, rows, all);
+#pragma GCC unroll 16
+    for (int i = 0; i < pixels * sums; ++i) all[i] = Load(job.start + i % sums * kLanes);
+    AddDots<pixels, sums>(rows, job.depth, job.weights, all);
     float results[pixels * sums];
     const bool direct = left >= pixels && job.output_step == sums;
-    float* const sums_at = direct ? to : results;
-#pragma GCC unroll 4
-    for (int i = 0; i < pixels * sums; i += 4) StoreSums(sums_at + i, all[i], all[i + 1], all[i + 2], all[i + 3]);
+    StoreDots(direct ? to : results, all);
     for (int p = 0; !direct && p < pixels && p < left; ++p) {
       memcpy(to + p * job.output_step, results + p * sums, sums * sizeof(float));
     }

@@ -1,4 +1,5 @@
 // Transposed convolution to few channels: a vector holds elements of depth, and its lanes are added up at the end.
+#include "native/kernel/gemm/dots.h"
 #include "native/kernel/gemm/job_items.h"
 #include "native/kernel/simd/simd.h"
 #include "native/kernel/simd/vector_activation.h"
@@ -7,7 +8,6 @@
 namespace lathe {
 namespace {
 
-constexpr int64_t kMostSums = 4;      // outputs of a pixel
 constexpr int kDotChunk = 64;         // pixels whose pointers are at hand
 constexpr int64_t kDotColumns = 512;  // pixels of all phases of an item of work, as their strides
 
@@ -40,30 +40,9 @@ inline void SumDots(const DotJob& job, int first, Vec (&all)[pixels * sums]) {
   for (int i = 0; i < pixels * sums; ++i) all[i] = Load(job.start + i % sums * kLanes);
   const float* weights = job.weights;
   const float* const* rows = job.rows + first;
-  const auto add = [&](int64_t k, const auto& load) {
-    Vec x[pixels];
-#pragma GCC unroll 8
-    for (int p = 0; p < pixels; ++p) x[p] = load(rows[p] + k);
-#pragma GCC unroll 4
-    for (int s = 0; s < sums; ++s, weights += kLanes) {
-      const Vec w = Load(weights);
-#pragma GCC unroll 8
-      for (int p = 0; p < pixels; ++p) all[p * sums + s] = MulAdd(x[p], w, all[p * sums + s]);
-    }
-  };
   for (int64_t tap = 0; tap < job.taps; ++tap, rows += kDotChunk) {
-    int64_t k = 0;
-    for (; k + kLanes <= job.depth; k += kLanes) add(k, [](const float* from) { return Load(from); });
-    const int rest = static_cast<int>(job.depth - k);
-    if (rest > 0) add(k, [rest](const float* from) { return LoadPart(from, rest); });
+    weights = AddDots<pixels, sums>(rows, job.depth, weights, all);
   }
-}
-
-template <int count>
-inline void StoreAll(float* to, const Vec (&all)[count]) {
-  static_assert(count % 4 == 0, "sums are stored by four");
-#pragma GCC unroll 4
-  for (int i = 0; i < count; i += 4) StoreSums(to + i, all[i], all[i + 1], all[i + 2], all[i + 3]);
 }
 
 template <int pixels, int sums>
@@ -74,11 +53,11 @@ void RunDotJob(const DotJob& job) {
     SumDots<pixels, sums>(job, first, all);
     const int left = job.count - first;
     if (left >= pixels && job.step == sums) {
-      StoreAll(to, all);
+      StoreDots(to, all);
       continue;
     }
     float results[pixels * sums];
-    StoreAll(results, all);
+    StoreDots(results, all);
     for (int p = 0; p < pixels && p < left; ++p) memcpy(to + p * job.step, results + p * sums, sums * sizeof(float));
   }
 }
