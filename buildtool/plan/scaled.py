@@ -56,6 +56,8 @@ class Form:
 
 
 FORMS = {"int8": Form(DType.S8, -127, 127), "int16": Form(DType.S16, -32767, 32767), "int4": Form(DType.U8, -8, 7)}
+#: Of these, the ones that round so much that the algorithms that transform filters make the error grow.
+COARSE = frozenset({"int8", "int4"})
 
 
 @dataclass(frozen=True)

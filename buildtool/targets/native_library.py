@@ -219,8 +219,11 @@ def _dsp_sources(programs: Sequence[TargetProgram]) -> DspSources | None:
 def _algorithms(model: ModelSource, abi: str, costs: algorithms.Costs) -> Mapping[Node, str]:
     if model.everywhere is not None:
         return algorithms.everywhere(model.graph, model.everywhere, costs)
-    chosen = algorithms.choose(model.graph, model.winograd, costs, measured=model.measured.get(abi))
-    if model.winograd is not None:
+    tiles = model.winograd
+    if tiles is not None and model.stored.large_weights in scaled.COARSE:
+        tiles = min(tiles, 2)  # the sums of larger tiles multiply the rounding of so few bits
+    chosen = algorithms.choose(model.graph, tiles, costs, measured=model.measured.get(abi))
+    if tiles is not None:
         return chosen
     # Scaled numbers are for small files. Winograd's filters, up to four times as many, have to be asked for.
     few = _scaled(model)
