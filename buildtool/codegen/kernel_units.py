@@ -45,6 +45,7 @@ def text(kernel: KernelInfo) -> bytes:
         f"LATHE_TYPE_{kernel.dtype.upper()}",
         f"LATHE_VARIANT_{kernel.variant.upper()}",
         *(f"LATHE_{name.upper()} {value}" for name, value in kernel.parameters),
+        *([f"LATHE_STORED LATHE_STORED_{kernel.reads_stored.value.upper()}"] if kernel.reads_stored else []),
     ]
     in_place = -1 if kernel.in_place is None else kernel.in_place
     packable = sum(1 << PACKINGS[word].code for word in {kernel.pack, *kernel.takes} - {""})

@@ -28,11 +28,14 @@ UNITS = "native/units"
 _OP_NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _VARIANT = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*")
 _ISA = re.compile(r"[a-z0-9]+")
+#: How the file of a model may store f32.
+_STORED = ("f16", "bf16", "s8", "s16", "u8")
 #: Stands for the element type of each kernel in `inputs` and `outputs`.
 _OWN_TYPE = "type"
 _KEYS = {
     *("variant", "types", "isas", "source", "parameters", "widen_halves", "inputs", "outputs", "when", "in_place"),
     *("priority", "tolerance", "pack", "takes", "algorithm", "strided_inputs", "strided_output", "parts", "quantised"),
+    "reads_stored",
 }
 
 
@@ -65,6 +68,7 @@ class KernelInfo:
     code: str = ""  # the source, relative to `root`, that is compiled for this type and instruction set
     parameters: tuple[tuple[str, str], ...] = ()  # what it is compiled with besides, as LATHE_<NAME>
     widen_halves: bool = False  # its vectors are floats whose elements are halves in memory
+    reads_stored: DType | None = None  # it is for f32 weights (input 1) that the file stores so, and expands none
 
     @property
     def source(self) -> str:
@@ -219,6 +223,7 @@ class _Reader:
         pack, takes, algorithm = self._packings(entry, line)
         strided_inputs, strided_output, parts = self._strides(entry, line)
         parameters = self._parameters(entry.get("parameters", {}), line)
+        reads_stored = self._reads_stored(entry.get("reads_stored"), pack, line)
         if entry.get("quantised", "any") not in ("any", "same", "either"):
             self._problem(
                 f"`quantised` is {entry['quantised']!r}",
@@ -244,6 +249,7 @@ class _Reader:
                     code=self._code(str(entry.get("source", "")), name, variant, sources, line),
                     parameters=parameters,
                     widen_halves=bool(entry.get("widen_halves", False)),
+                    reads_stored=reads_stored,
                 )
                 result.append(kernel)
         return result if len(self.problems) == before else []
@@ -269,6 +275,16 @@ class _Reader:
             self._problem(f"`parameters` is {entry!r}", line, "names with integers, true or false")
             return ()
         return tuple((key, str(value).lower()) for key, value in sorted(entry.items()))
+
+    def _reads_stored(self, entry: Any, pack: str, line: int) -> DType | None:
+        """`reads_stored: f16`, of a kernel that has a `pack`."""
+        if entry is None:
+            return None
+        if entry not in _STORED or not pack:
+            rule = f"it is one of {' '.join(_STORED)}, of a kernel that has a `pack`; u8 is two of 4 bits in a byte"
+            self._problem(f"`reads_stored` is {entry!r}", line, rule)
+            return None
+        return DType(entry)
 
     def _code(self, given: str, name: str, variant: str, sources: set[str], line: int) -> str:
         """The source of a kernel: the one that is given, else the one of the most particular name."""

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from types import MappingProxyType
 
 from buildtool.errors import Problem, UnsupportedError, Where
+from buildtool.ir.dims import bounds
 from buildtool.ir.graph import Graph, Node, Value
 from buildtool.ir.types import DType
 from buildtool.plan.conditions import ConditionError
 from buildtool.plan.manifest import KernelInfo, Manifests
-from buildtool.plan.packing import packable
+from buildtool.plan.packing import INPUT, packable
+
+#: Rows of input for which the time of a product is that of reading the weights.
+_FEW_ROWS = 4
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,7 @@ def select(
     baseline: Collection[str] = (),
     algorithms: Mapping[Node, str] = MappingProxyType({}),
     unpacked: Collection[Node] = (),
+    stored: Mapping[Value, DType] = MappingProxyType({}),
     model: str = "",
 ) -> tuple[Choice, ...]:
     """The kernels of every node, in the order of `graph.walk()`.
@@ -65,17 +71,23 @@ def select(
     the kernels of one set. `baseline`: those that every machine of the ABI has; without it the last.
     `algorithms`: those that are worth it; kernels of other algorithms than the usual are for these nodes only.
     `unpacked`: nodes whose constants stay as they are.
+    `stored`: the f32 constants that the file stores in a narrower type. Kernels that read them so go before all others
+    where there are few rows of input.
     UnsupportedError lists every node that no kernel fits, with what would make it work.
     """
     chosen: list[Choice] = []
     problems: list[Problem] = []
     for node in graph.walk():
         candidates = sorted(
-            (kernel for kernel in manifests.of(node.op.name) if kernel.isa in isas),
-            key=lambda kernel: (isas.index(kernel.isa), -kernel.priority, kernel.name),
+            (
+                kernel
+                for kernel in manifests.of(node.op.name)
+                if kernel.isa in isas and (kernel.reads_stored is None or _reads(kernel, node, stored, unpacked))
+            ),
+            key=lambda kernel: (not kernel.reads_stored, isas.index(kernel.isa), -kernel.priority, kernel.name),
         )
         algorithm = algorithms.get(node, "")
-        choice = _choose(node, candidates, baseline or isas[-1:], algorithm, node not in unpacked)
+        choice = _choose(node, candidates, isas, baseline or isas[-1:], algorithm, node not in unpacked)
         if choice is None:
             problems.append(_problem(node, candidates, manifests, abi, model or graph.name))
         else:
@@ -85,8 +97,20 @@ def select(
     return tuple(chosen)
 
 
+def _reads(kernel: KernelInfo, node: Node, stored: Mapping[Value, DType], unpacked: Collection[Node]) -> bool:
+    """Whether the file stores input 1 as the kernel reads it, and the rows may be so few that memory decides."""
+    if node in unpacked or not packable(node, kernel.pack) or stored.get(node.inputs[INPUT]) is not kernel.reads_stored:
+        return False
+    return prod(bounds(dim)[0] for dim in node.inputs[0].type.shape[:-1]) <= _FEW_ROWS
+
+
 def _choose(
-    node: Node, candidates: Sequence[KernelInfo], baseline: Collection[str], algorithm: str, packs: bool
+    node: Node,
+    candidates: Sequence[KernelInfo],
+    isas: Sequence[str],
+    baseline: Collection[str],
+    algorithm: str,
+    packs: bool,
 ) -> Choice | None:
     """The best kernel of each instruction set, down to one that every machine has; None where there is no such.
 
@@ -100,7 +124,8 @@ def _choose(
                 continue
             packed = first.pack if packs and first.pack and packable(node, first.pack) else ""
             for packing in dict.fromkeys((packed, "")):
-                listed = _listed(fitting[place:], packing, baseline)
+                rest = [kernel for kernel in fitting[place:] if isas.index(kernel.isa) >= isas.index(first.isa)]
+                listed = _listed(rest, packing, baseline)
                 if first.reads(packing) and listed:
                     return Choice(listed, packing)
     return None

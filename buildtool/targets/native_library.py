@@ -17,6 +17,7 @@ from buildtool.codegen.source_tree import SourceTree
 from buildtool.codegen.vision import VISION_ISAS, VisionSources
 from buildtool.errors import Problem, UnsupportedError, Where
 from buildtool.ir.graph import Graph, Node, Value
+from buildtool.ir.types import DType
 from buildtool.ops._activation import ACTIVATIONS
 from buildtool.plan import algorithms, arena, check, manifest, scaled, select, units
 from buildtool.plan.manifest import KernelInfo, Manifests
@@ -129,6 +130,7 @@ class NativeTarget:
             baseline=known.baseline_of(model),
             algorithms={node: algorithm for node, algorithm in algorithms_of.items() if node not in fixed},
             unpacked=fixed,
+            stored=_stored_types(model),
             model=model.name,
         )
         names = obscure(model.graph) if model.obscured and model.everywhere is None else {}  # errors name the source's
@@ -232,6 +234,13 @@ def _algorithms(model: ModelSource, abi: str, costs: algorithms.Costs) -> Mappin
 
 def _scaled(model: ModelSource) -> Mapping[Value, scaled.Weights]:
     return scaled.chosen(model.graph, model.stored.large_weights)
+
+
+def _stored_types(model: ModelSource) -> Mapping[Value, DType]:
+    """The types in which the file has f32 constants, where they are others."""
+    half = model.stored.half
+    found = {value: half for value in model.graph.values() if value.constant is not None} if half is not None else {}
+    return found | {value: weights.form.storage for value, weights in _scaled(model).items()}
 
 
 def _stored_notes(model: PlannedModel) -> list[Problem]:

@@ -10,6 +10,9 @@ namespace {
 
 bool IsGiven(lathe_bytes bytes) { return bytes.data != nullptr; }
 
+// Whether a constant has to be expanded.
+bool IsNarrow(const Value& value) { return value.storage != value.dtype || !value.scaled.empty(); }
+
 }  // namespace
 
 Code Engine::Create(const lathe_engine_options& options, const ErrorSink& errors, Engine** engine) {
@@ -48,7 +51,8 @@ Code Engine::Load(const lathe_engine_options& options) {
   LATHE_TRY(ReadModel(bytes, &memory_, errors_, &model_));
   if (!IsGiven(data)) data = {model_.weights.data(), model_.weights.size()};
   LATHE_TRY(FindIsas(options));
-  LATHE_TRY(MakeTensors(data));
+  data_ = data;
+  LATHE_TRY(MakeTensors());
   LATHE_TRY(FindThreads(options));
   return PrepareNodes();
 }
@@ -129,12 +133,12 @@ Code Engine::FindEmbedded(const char* name, const lathe_embedded_model** found) 
   return errors_.Fail(Code::kInvalidArgument, "library '%s' holds no model '%s'", registry.library, name);
 }
 
-Code Engine::MakeTensors(lathe_bytes data) {
-  if (model_.data_size != data.size)
+Code Engine::MakeTensors() {
+  if (model_.data_size != data_.size)
     return errors_.BadModel("'%s' belongs to a data file of %llu bytes, %s %llu bytes", model_.name,
                             static_cast<unsigned long long>(model_.data_size),
-                            data.size == 0 ? "no data was given:" : "this one has",
-                            static_cast<unsigned long long>(data.size));
+                            data_.size == 0 ? "no data was given:" : "this one has",
+                            static_cast<unsigned long long>(data_.size));
   if (!memory_.NewArray(model_.symbols.size(), &start_symbols_) || !memory_.NewArray(model_.values.size(), &tensors_))
     return errors_.OutOfMemory("the model", model_.values.size() * sizeof(Tensor));
   for (size_t i = 0; i < start_symbols_.size(); ++i) {
@@ -150,17 +154,49 @@ Code Engine::MakeTensors(lathe_bytes data) {
     for (const DimSpec& dim : value.dims) dynamic_ = dynamic_ || dim.expr >= 0;
     if (!EvaluateShape(model_, value.dims, value.dtype, start_symbols_, &tensors_[i].shape))
       return errors_.BadModel("value '%s' has a dimension that is negative or too large", value.name);
-    if (value.constant) LATHE_TRY(LoadConstant(value, data, &tensors_[i]));
+    // What comes packed is for one kind of kernels, which may want it as it is stored.
+    const bool waits = value.packing != Packing::kNone && IsNarrow(value);
+    if (value.constant && !waits) LATHE_TRY(LoadConstant(value, &tensors_[i]));
   }
   return Code::kOk;
 }
 
+// The packed constants of a node, now that its kernel is known.
+Code Engine::LoadPackedConstants(const Node& node, const KernelDef& kernel) {
+  // Devices read constants of the nodes in their regions.
+  for (size_t i = 0; kernel.takes_regions && i < tensors_.size(); ++i) {
+    const Value& value = model_.values[i];
+    if (value.constant && tensors_[i].data == nullptr) LATHE_TRY(LoadConstant(value, &tensors_[i]));
+  }
+  if (node.inputs.size() < 2) return Code::kOk;
+  const Value& value = model_.values[node.inputs[1]];
+  Tensor* tensor = &tensors_[node.inputs[1]];
+  if (!value.constant || tensor->data != nullptr) return Code::kOk;
+  if (kernel.reads_stored != value.storage) return LoadConstant(value, tensor);
+  Span<StoredNumbers> made;
+  if (!memory_.NewArray(1, &made)) return errors_.OutOfMemory(value.name, sizeof(StoredNumbers));
+  const auto count = static_cast<uint64_t>(tensor->shape.Count());
+  tensor->stored = &made[0];
+  weights_mapped_ += static_cast<size_t>(count) * SizeOf(value.storage) / (value.storage == DType::kU8 ? 2 : 1);
+  if (!value.scaled.empty()) return ReadScaled(value, count, &made[0], nullptr);
+  made[0] = {value.storage, static_cast<const uint8_t*>(data_.data) + value.offset, nullptr, DType::kNone, 0, 0, 0};
+  return Code::kOk;
+}
+
+Code Engine::ReadScaled(const Value& value, uint64_t count, StoredNumbers* found, float* expanded) const {
+  const auto expand = GetRegistry().expand_scaled;
+  if (expand == nullptr)
+    return errors_.Fail(Code::kUnsupported, "constant '%s' has integers with scales, which '%s' cannot read",
+                        value.name, GetRegistry().library);
+  return expand(value, data_, errors_, count, found, expanded);
+}
+
 // The reader has checked that the constant lies inside of the data.
-Code Engine::LoadConstant(const Value& value, lathe_bytes data, Tensor* tensor) {
+Code Engine::LoadConstant(const Value& value, Tensor* tensor) {
   const size_t count = static_cast<size_t>(tensor->shape.Count());
   const size_t size = count * SizeOf(value.storage);
-  auto* stored = static_cast<const uint8_t*>(data.data) + value.offset;
-  if (value.storage == value.dtype && value.scaled.empty() && IsAligned(stored) && size > 0) {
+  auto* stored = static_cast<const uint8_t*>(data_.data) + value.offset;
+  if (!IsNarrow(value) && IsAligned(stored) && size > 0) {
     weights_mapped_ += size;
     tensor->data = const_cast<uint8_t*>(stored);  // nobody writes to constants
     return Code::kOk;
@@ -168,11 +204,8 @@ Code Engine::LoadConstant(const Value& value, lathe_bytes data, Tensor* tensor) 
   tensor->data = AllocateWeights(count * SizeOf(value.dtype));
   if (tensor->data == nullptr) return errors_.OutOfMemory(value.name, count * SizeOf(value.dtype));
   if (!value.scaled.empty()) {
-    const auto expand = GetRegistry().expand_scaled;
-    if (expand == nullptr)
-      return errors_.Fail(Code::kUnsupported, "constant '%s' has integers with scales, which '%s' cannot read",
-                          value.name, GetRegistry().library);
-    return expand(value, data, errors_, Span<float>(tensor->As<float>(), count));
+    StoredNumbers found;
+    return ReadScaled(value, count, &found, tensor->As<float>());
   }
   if (value.storage == value.dtype) {
     if (size > 0) memcpy(tensor->data, stored, size);

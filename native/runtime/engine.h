@@ -68,8 +68,10 @@ class Engine {
   Code FindEmbedded(const char* name, const lathe_embedded_model** found);
   Code FindIsas(const lathe_engine_options& options);
   Code FindThreads(const lathe_engine_options& options);
-  Code MakeTensors(lathe_bytes data);
-  Code LoadConstant(const Value& value, lathe_bytes data, Tensor* tensor);
+  Code MakeTensors();
+  Code LoadConstant(const Value& value, Tensor* tensor);
+  Code ReadScaled(const Value& value, uint64_t count, StoredNumbers* found, float* expanded) const;
+  Code LoadPackedConstants(const Node& node, const KernelDef& kernel);
   Code PrepareNodes();
   Code PrepareRegion(const Region& region, bool taken, uint32_t* next);
   Code PrepareNode(const Node& node, PreparedNode* prepared);
@@ -86,7 +88,8 @@ class Engine {
   FileMap model_file_;
   FileMap data_file_;
   Model model_ = {};
-  IsaMask isas_ = 0;  // whose kernels may be used
+  lathe_bytes data_ = {};  // its constants
+  IsaMask isas_ = 0;       // whose kernels may be used
   Span<PreparedNode> nodes_;
   Span<Tensor> tensors_;
   Span<int64_t> start_symbols_;

@@ -79,6 +79,18 @@ struct Quant {
   int64_t bits;               // 1 to 16
 };
 
+// A constant of f32 as its file has it: halves, or integers with scales. The numbers are [outer, depth, width], and each
+// `block` of them along the depth has one scale for each column: scales are [outer, blocks, width]. Neither is aligned.
+struct StoredNumbers {
+  DType storage;  // kU8: two of 4 bits in a byte, the first one in the low half
+  const uint8_t* numbers;
+  const uint8_t* scales;  // null: halves have none
+  DType scale_type;       // kF32 or kF16
+  int64_t depth;
+  int64_t width;
+  int64_t block;
+};
+
 struct Tensor {
   DType dtype = DType::kNone;
   Packing packing = Packing::kNone;  // the shape is then that of what is stored
@@ -88,6 +100,8 @@ struct Tensor {
   // says `strided_inputs` or `strided_output` see such tensors, and only in `run`.
   int64_t pitch = 0;
   const Quant* quant = nullptr;  // null: the numbers are what they are
+  // Input 1 in `prepare` of a kernel that reads it as it is stored: `data` is null then. Lives as long as the engine.
+  const StoredNumbers* stored = nullptr;
 
   LATHE_INLINE int64_t RowStep() const { return pitch != 0 ? pitch : shape[-1]; }
 
@@ -284,6 +298,8 @@ struct KernelFunctions {
   // The kernel runs the nodes of its regions by itself, on a device: the core prepares nothing for them, and
   // the contexts give it the nodes, the engine and the session. See device.h.
   bool takes_regions = false;
+  // Where input 1 comes packed, and is stored as this type in the model's file, the kernel reads it as it lies there.
+  DType reads_stored = DType::kNone;
 };
 
 // What `quantised` of op.yaml says: kNo where it is not there.

@@ -22,7 +22,12 @@ class DefinitionCheck {
       for (const Region& inner : node.regions) LATHE_TRY(Check(inner, node.name));
       for (const uint32_t index : node.outputs) LATHE_TRY(Define(index, node.name));
     }
-    for (const uint32_t index : region.outputs) LATHE_TRY(Use(index, owner));
+    for (const uint32_t index : region.outputs) {
+      LATHE_TRY(Use(index, owner));
+      const Value& value = model_.values[index];
+      if (value.packing != Packing::kNone)  // which only a kernel can read
+        return errors_.BadModel("'%s' gives constant '%s', which is packed", owner, value.name);
+    }
     // What a region defines is not seen outside of it.
     for (const uint32_t index : region.inputs) states_[index] = kOutOfScope;
     for (const Node& node : region.nodes) {

@@ -15,15 +15,16 @@ from pathlib import Path
 import numpy as np
 
 from buildtool.codegen import container
-from buildtool.codegen.container_writer import stored_bytes
+from buildtool.codegen.container_writer import Stored, stored_bytes
 from buildtool.errors import UnsupportedError
 from buildtool.ir.dims import Dim, Symbol, evaluate, is_static, symbol, symbols
 from buildtool.ir.graph import Graph, Node, Value
 from buildtool.ir.operator import Array, Operator, OperatorError
 from buildtool.ir.types import DType, TensorType, dtype_of
+from buildtool.ops.registry import registry
 from buildtool.plan import arena
 from buildtool.plan.manifest import KernelInfo, Manifests
-from buildtool.plan.packing import packable
+from buildtool.plan.packing import INPUT, packable
 from buildtool.plan.plan import Plan
 from buildtool.plan.select import misfit, select
 from tests.ops.case import OpCase
@@ -215,8 +216,10 @@ def packings(graph: Graph, kernel: KernelInfo) -> list[str]:
     """The ways in which the kernel may get the node's constant; none where the manifest says that it cannot run it."""
     node = graph.nodes[0]
     algorithms = {node: kernel.algorithm}
+    stored = {node.inputs[INPUT]: kernel.reads_stored} if kernel.reads_stored and len(node.inputs) > INPUT else {}
+    alone = Manifests({kernel.op: (kernel,)})
     try:
-        select(graph, Manifests({kernel.op: (kernel,)}), abi="host", isas=[kernel.isa], algorithms=algorithms)
+        select(graph, alone, abi="host", isas=[kernel.isa], algorithms=algorithms, stored=stored)
     except UnsupportedError:
         return []
     known = ("", kernel.pack, *sorted(kernel.takes))
@@ -232,9 +235,11 @@ def encode(case: NativeCase, kernel: KernelInfo, packing: str = "", manifests: M
     packed = [packing if item is kernel else "" for item in kernels]
     names = tuple((item.name,) for item in kernels)
     plan = Plan("host", names, memory.placements, memory.size, tuple(packed) if packing else ())
-    files = container.write(case.graph, name="case", half=False, plan=plan)
+    stored = _STORED[kernel.reads_stored] if kernel.reads_stored else Stored()
+    files = container.write(case.graph, name="case", stored=stored, plan=plan)
+    expected = _of_stored(case, files) if kernel.reads_stored else case.expected
     inputs = zip(case.inputs, case.graph.inputs, strict=True)
-    outputs = zip(case.expected, case.graph.outputs, strict=True)
+    outputs = zip(expected, case.graph.outputs, strict=True)
     return b"".join(
         [
             b"LATHECASE",
@@ -245,6 +250,27 @@ def encode(case: NativeCase, kernel: KernelInfo, packing: str = "", manifests: M
             *_tensors([(array, value.type.dtype) for array, value in inputs]),
             *_tensors([(array, value.type.dtype) for array, value in outputs]),
         ]
+    )
+
+
+_STORED = {
+    DType.F16: Stored(DType.F16),
+    DType.BF16: Stored(DType.BF16),
+    DType.S16: Stored(large_weights="int16"),
+    DType.S8: Stored(large_weights="int8"),
+    DType.U8: Stored(large_weights="int4"),
+}
+
+
+def _of_stored(case: NativeCase, files: container.Container) -> tuple[Array, ...]:
+    """What the node gives with its constants as the files have them."""
+    graph, _ = container.read(files.model, files.data, registry())
+    (node,) = graph.nodes
+    known = dict(zip(graph.inputs, case.inputs, strict=True))
+    return tuple(
+        node.op.reference(
+            *(known[value] if value.constant is None else np.asarray(value.constant) for value in node.inputs)
+        )
     )
 
 
