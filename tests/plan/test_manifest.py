@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from buildtool.errors import ConfigError, UnsupportedError
-from buildtool.ir.dims import symbol
+from buildtool.ir.dims import Dim, symbol
 from buildtool.ir.graph import Graph, Node, Value
 from buildtool.ir.types import DType, QuantType, TensorType
 from buildtool.plan import manifest, select
@@ -103,6 +105,8 @@ def test_the_source_of_the_most_particular_name_is_compiled(tmp_path: Path, most
         (("tolerance:", "takes: {1: panels8}\n    tolerance:"), 3, "`takes`"),
         (("tolerance:", "takes: {1: [[]]}\n    tolerance:"), 3, "`takes`"),
         (("tolerance:", "algorithm: winograd4\n    tolerance:"), 3, "`algorithm`"),
+        (("tolerance:", "reads_stored: f16\n    tolerance:"), 3, "`reads_stored`"),
+        (("tolerance:", "pack: {1: panels8}\n    reads_stored: f32\n    tolerance:"), 3, "`reads_stored`"),
         (("tolerance:", "priority: high\n    tolerance:"), 3, "`priority`"),
         (("kernels:", "kernel:"), 1, "has the keys"),
         (("op: shift", "op: [shift"), 2, "not a YAML file"),
@@ -215,11 +219,12 @@ def _kernel(
     pack: str = "",
     takes: tuple[str, ...] = (),
     algorithm: str = "",
+    reads_stored: DType | None = None,
 ) -> KernelInfo:
     allowed = (frozenset({DType(types)}),)
     name = f"{op}_{types}_{variant}__{isa}"
     facts = (name, op, types, variant, isa, allowed, allowed, Condition(when), in_place, priority, 0, 0, Path())
-    return KernelInfo(*facts, pack=pack, takes=frozenset(takes), algorithm=algorithm)
+    return KernelInfo(*facts, pack=pack, takes=frozenset(takes), algorithm=algorithm, reads_stored=reads_stored)
 
 
 def _relu() -> Graph:
@@ -286,6 +291,38 @@ def test_all_kernels_of_a_list_read_the_packing_of_the_first() -> None:
     node = convolution(8, 3)
     node.inputs[1] = Value("w", node.inputs[1].type)
     assert _packed(best, able, node=node) == (["gemm__avx512", "tile__portable"], "")
+
+
+@pytest.mark.parametrize(
+    ("rows", "stored", "expected"),
+    [
+        (1, DType.F16, ["stored__avx2", "tile__portable"]),
+        (4, DType.F16, ["stored__avx2", "tile__portable"]),
+        (symbol("n", 1, 64), DType.F16, ["stored__avx2", "tile__portable"]),
+        (5, DType.F16, ["gemm__avx512", "gemm__avx2", "tile__portable"]),
+        (symbol("n", 5, 64), DType.F16, ["gemm__avx512", "gemm__avx2", "tile__portable"]),
+        (1, DType.S8, ["gemm__avx512", "gemm__avx2", "tile__portable"]),
+        (1, None, ["gemm__avx512", "gemm__avx2", "tile__portable"]),
+    ],
+)
+def test_few_rows_read_weights_as_they_are_stored(rows: Dim, stored: DType | None, expected: list[str]) -> None:
+    graph = Graph()
+    x = add_input(graph, "x", (rows, 8))
+    weights = graph.new_constant("w", np.zeros((3, 8), np.float32))
+    y = apply(graph, make("fully_connected"), x, weights)
+    graph.outputs.append(y)
+    kernels = (
+        _kernel("gemm", isa="avx512", op="fully_connected", pack="panels16"),
+        _kernel("gemm", isa="avx2", op="fully_connected", pack="panels16"),
+        _kernel("stored", isa="avx2", op="fully_connected", pack="panels16", reads_stored=DType.F16),
+        _kernel("tile", op="fully_connected", takes=("panels16",)),
+    )
+    chosen = partial(select.select, graph, Manifests({"fully_connected": kernels}), abi="host", isas=ISAS)
+    types = {weights: stored} if stored else {}
+    (choice,) = chosen(stored=types)
+    assert [f"{kernel.variant}__{kernel.isa}" for kernel in choice.kernels] == expected
+    (choice,) = chosen(stored=types, unpacked=graph.nodes)  # of a part for a device
+    assert choice.kernels[0].variant == "gemm"
 
 
 def test_algorithms_are_for_the_nodes_that_are_worth_it() -> None:

@@ -153,6 +153,41 @@ def test_libraries_compute_with_what_is_stored_on_arm(form: str, abi: str, tmp_p
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("form", "bits"), [("half", 16), ("int4", 4.5)])
+def test_few_rows_expand_no_weights(form: str, bits: float, tmp_path: Path) -> None:
+    """Layers of one row and of a number of rows that only the caller knows read what the file has."""
+    weights = np.random.default_rng(3).standard_normal((2, 96, 96)).astype(np.float32)
+    nodes = [helper.make_node("MatMul", [f"x{i}", f"w{i}"], [f"y{i}"]) for i in range(2)]
+    infos = [
+        [helper.make_tensor_value_info(f"{name}{i}", TensorProto.FLOAT, [rows, 96]) for i, rows in enumerate([1, "n"])]
+        for name in "xy"
+    ]
+    constants = [numpy_helper.from_array(weights[i], f"w{i}") for i in range(2)]
+    model = helper.make_model(
+        helper.make_graph(nodes, "net", *infos, constants), opset_imports=[helper.make_opsetid("", 17)], ir_version=8
+    )
+    onnx.save(model, tmp_path / "net.onnx")
+    text = deployment.write([tmp_path / "net.onnx"], relative_to=tmp_path, shapes={"x1": "1..70,96"})
+    key = "fp16_fp32" if form == "half" else f"fp16_fp32\n    quantize_large_weights: {form}"
+    (tmp_path / "net.yml").write_text(re.sub(r"data_type: fp16_fp32.*", f"data_type: {key}", text), encoding="utf-8")
+    built = buildtool.build(tmp_path / "net.yml", options=buildtool.Options(tmp_path / "build"))
+    planned = built.folder / "model" / "host" / "net.pb"
+    graph, _ = container.read(planned.read_bytes(), planned.with_suffix(".data").read_bytes(), registry())
+    rounded = [np.asarray(node.inputs[1].constant) for node in graph.nodes]
+    data = planned.with_suffix(".data").read_bytes()
+    engine = Library(built.folder / built.libraries[0].shared).engine(model=planned.read_bytes(), data=data)
+    for rows in (1, 3, 5, 70):
+        inputs = {
+            f"x{i}": np.random.default_rng(i).standard_normal((n, 96), np.float32) for i, n in enumerate([1, rows])
+        }
+        for i, y in enumerate(engine.run(inputs).values()):
+            np.testing.assert_allclose(y, inputs[f"x{i}"] @ rounded[i].T, rtol=1e-4, atol=1e-4)
+    memory = engine.session().memory
+    assert memory.weights_allocated < 2048
+    assert memory.weights_mapped < 1.1 * weights.size * bits / 8
+
+
+@pytest.mark.slow
 def test_inside_a_library_and_in_files_of_either_form(tmp_path: Path) -> None:
     """The model in the library, the planned and the portable one beside it: all of them give the same weights."""
     file, options = _build(tmp_path, "int4", "host")
