@@ -47,6 +47,7 @@ class AbiSources:
     models: tuple[EmbeddedModel, ...] = ()
     toolchain: Path | None = None  # a toolchain file of the user's own
     object_format: str = "elf"  # or wasm, macho
+    reads_stored: bool = False  # whether some kernel reads constants as they are stored
     scaled: bool = False  # whether weights of its models are whole numbers with scales
     vision: VisionSources | None = None
     activations: tuple[str, ...] | None = None  # that nodes of its models have, in the order of ACTIVATIONS; None: all
@@ -211,7 +212,8 @@ def _abi_files(
     context = {**common, "abi": part.abi, "kernels": part.kernels, "models": models, "units": units}
     context["core_binding"] = common["core_binding"] and part.object_format == "elf"
     context |= {"vision": part.vision.context() if part.vision else None}
-    context |= {"scaled": part.scaled, "device_units": part.device_units, "device_files": device_files}
+    context |= {"scaled": part.scaled, "reads_stored": part.reads_stored}
+    context |= {"device_units": part.device_units, "device_files": device_files}
     context |= _activations(part, units)
     context |= {"copied_sizes": _copied_sizes(part)}
     context |= {"device_sources_size": len(device_sources), "device_sources_file": _DEVICE_SOURCES}

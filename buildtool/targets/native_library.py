@@ -170,6 +170,7 @@ class NativeTarget:
                 vision=self._vision(source, program.abi),
                 activations=_activations(program),
                 copied_sizes=_copied_sizes(program),
+                reads_stored=any(kernel.reads_stored for kernel in program.kernels),
                 scaled=source.all_ops or any(_scaled(model.source) for model in program.models),
                 device_units=program.device_units,
                 device_tuned=source.device_data.get(program.abi, _NO_DATA).tuned,

@@ -77,14 +77,14 @@ void Multiply(const uint8_t* stored, DType storage, uint64_t first, uint64_t cou
 
 }  // namespace
 
-Code ExpandScaled(const Value& value, lathe_bytes data, const ErrorSink& errors, uint64_t count, StoredNumbers* found,
-                  float* expanded) {
+Code ExpandScaled(const Value& value, lathe_bytes data, const ErrorSink& errors, Span<float> expanded,
+                  StoredNumbers* found) {
   Scaled scaled;
   LATHE_TRY(ReadScaled(value, errors, &scaled));
   const DType storage = value.storage;
   const bool known = (storage == DType::kS8 || storage == DType::kS16 || storage == DType::kU8) &&
                      (scaled.storage == DType::kF32 || scaled.storage == DType::kF16);
-  const uint64_t scale_count = ScaleCount(scaled, count);
+  const uint64_t count = expanded.size(), scale_count = ScaleCount(scaled, count);
   if (!known || scale_count == 0) return errors.BadModel("the scales of constant '%s' do not fit it", value.name);
   const uint64_t size = SizeOf(scaled.storage);
   if (scaled.offset % kAlignment != 0 || scaled.offset > data.size || scale_count > (data.size - scaled.offset) / size)
@@ -92,14 +92,11 @@ Code ExpandScaled(const Value& value, lathe_bytes data, const ErrorSink& errors,
 
   const auto* stored = static_cast<const uint8_t*>(data.data) + value.offset;
   const uint8_t* scales = static_cast<const uint8_t*>(data.data) + scaled.offset;
-  *found = {storage,
-            stored,
-            scales,
-            scaled.storage,
-            static_cast<int64_t>(scaled.depth),
-            static_cast<int64_t>(scaled.width),
-            static_cast<int64_t>(scaled.block)};
-  if (expanded == nullptr) return Code::kOk;
+  if (found != nullptr) {
+    const auto depth = static_cast<int64_t>(scaled.depth), width = static_cast<int64_t>(scaled.width);
+    *found = {storage, stored, scales, scaled.storage, depth, width, static_cast<int64_t>(scaled.block)};
+    return Code::kOk;
+  }
   float row[kColumns];
   for (uint64_t slice = 0; slice < count; slice += scaled.depth * scaled.width) {
     for (uint64_t begin = 0; begin < scaled.depth; begin += scaled.block) {
@@ -112,11 +109,11 @@ Code ExpandScaled(const Value& value, lathe_bytes data, const ErrorSink& errors,
         ReadScales(scales, scaled.storage, columns, row);
         scales += columns * size;
         if (scaled.width == 1) {
-          Multiply(stored, storage, first, rows, row, 0, expanded);
+          Multiply(stored, storage, first, rows, row, 0, expanded.data());
           continue;
         }
         for (uint64_t i = 0; i < rows; ++i)
-          Multiply(stored, storage, first + i * scaled.width + column, columns, row, 1, expanded);
+          Multiply(stored, storage, first + i * scaled.width + column, columns, row, 1, expanded.data());
       }
     }
   }

@@ -8,11 +8,10 @@
 
 namespace lathe {
 
-// Finds the numbers and the scales of a constant of `count` elements that has `scaled`, and writes what they stand for
-// unless `expanded` is null. Checks everything about it but that its own bytes lie inside of `data`, which the reader
-// of the model has done.
-Code ExpandScaled(const Value& value, lathe_bytes data, const ErrorSink& errors, uint64_t count, StoredNumbers* found,
-                  float* expanded);
+// Writes the numbers of a constant that has `scaled`, or only finds them where `found` is not null. Checks everything
+// about it but that its own bytes lie inside of `data`, which the reader of the model has done.
+Code ExpandScaled(const Value& value, lathe_bytes data, const ErrorSink& errors, Span<float> expanded,
+                  StoredNumbers* found);
 
 }  // namespace lathe
 

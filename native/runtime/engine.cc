@@ -10,9 +10,6 @@ namespace {
 
 bool IsGiven(lathe_bytes bytes) { return bytes.data != nullptr; }
 
-// Whether a constant has to be expanded.
-bool IsNarrow(const Value& value) { return value.storage != value.dtype || !value.scaled.empty(); }
-
 }  // namespace
 
 Code Engine::Create(const lathe_engine_options& options, const ErrorSink& errors, Engine** engine) {
@@ -154,41 +151,11 @@ Code Engine::MakeTensors() {
     for (const DimSpec& dim : value.dims) dynamic_ = dynamic_ || dim.expr >= 0;
     if (!EvaluateShape(model_, value.dims, value.dtype, start_symbols_, &tensors_[i].shape))
       return errors_.BadModel("value '%s' has a dimension that is negative or too large", value.name);
-    // What comes packed is for one kind of kernels, which may want it as it is stored.
-    const bool waits = value.packing != Packing::kNone && IsNarrow(value);
+    // What comes packed waits for its kernel, which may want it as it is stored.
+    const bool waits = value.packing != Packing::kNone && GetRegistry().load_packed != nullptr;
     if (value.constant && !waits) LATHE_TRY(LoadConstant(value, &tensors_[i]));
   }
   return Code::kOk;
-}
-
-// The packed constants of a node, now that its kernel is known.
-Code Engine::LoadPackedConstants(const Node& node, const KernelDef& kernel) {
-  // Devices read constants of the nodes in their regions.
-  for (size_t i = 0; kernel.takes_regions && i < tensors_.size(); ++i) {
-    const Value& value = model_.values[i];
-    if (value.constant && tensors_[i].data == nullptr) LATHE_TRY(LoadConstant(value, &tensors_[i]));
-  }
-  if (node.inputs.size() < 2) return Code::kOk;
-  const Value& value = model_.values[node.inputs[1]];
-  Tensor* tensor = &tensors_[node.inputs[1]];
-  if (!value.constant || tensor->data != nullptr) return Code::kOk;
-  if (kernel.reads_stored != value.storage) return LoadConstant(value, tensor);
-  Span<StoredNumbers> made;
-  if (!memory_.NewArray(1, &made)) return errors_.OutOfMemory(value.name, sizeof(StoredNumbers));
-  const auto count = static_cast<uint64_t>(tensor->shape.Count());
-  tensor->stored = &made[0];
-  weights_mapped_ += static_cast<size_t>(count) * SizeOf(value.storage) / (value.storage == DType::kU8 ? 2 : 1);
-  if (!value.scaled.empty()) return ReadScaled(value, count, &made[0], nullptr);
-  made[0] = {value.storage, static_cast<const uint8_t*>(data_.data) + value.offset, nullptr, DType::kNone, 0, 0, 0};
-  return Code::kOk;
-}
-
-Code Engine::ReadScaled(const Value& value, uint64_t count, StoredNumbers* found, float* expanded) const {
-  const auto expand = GetRegistry().expand_scaled;
-  if (expand == nullptr)
-    return errors_.Fail(Code::kUnsupported, "constant '%s' has integers with scales, which '%s' cannot read",
-                        value.name, GetRegistry().library);
-  return expand(value, data_, errors_, count, found, expanded);
 }
 
 // The reader has checked that the constant lies inside of the data.
@@ -196,7 +163,7 @@ Code Engine::LoadConstant(const Value& value, Tensor* tensor) {
   const size_t count = static_cast<size_t>(tensor->shape.Count());
   const size_t size = count * SizeOf(value.storage);
   auto* stored = static_cast<const uint8_t*>(data_.data) + value.offset;
-  if (!IsNarrow(value) && IsAligned(stored) && size > 0) {
+  if (value.storage == value.dtype && value.scaled.empty() && IsAligned(stored) && size > 0) {
     weights_mapped_ += size;
     tensor->data = const_cast<uint8_t*>(stored);  // nobody writes to constants
     return Code::kOk;
@@ -204,8 +171,11 @@ Code Engine::LoadConstant(const Value& value, Tensor* tensor) {
   tensor->data = AllocateWeights(count * SizeOf(value.dtype));
   if (tensor->data == nullptr) return errors_.OutOfMemory(value.name, count * SizeOf(value.dtype));
   if (!value.scaled.empty()) {
-    StoredNumbers found;
-    return ReadScaled(value, count, &found, tensor->As<float>());
+    const auto expand = GetRegistry().expand_scaled;
+    if (expand == nullptr)
+      return errors_.Fail(Code::kUnsupported, "constant '%s' has integers with scales, which '%s' cannot read",
+                          value.name, GetRegistry().library);
+    return expand(value, data_, errors_, Span<float>(tensor->As<float>(), count), nullptr);
   }
   if (value.storage == value.dtype) {
     if (size > 0) memcpy(tensor->data, stored, size);

@@ -59,6 +59,8 @@ class Engine {
   const lathe_device_options& device_options() const { return device_options_; }
 
  private:
+  friend Code LoadPackedConstants(Engine* engine, const Node& node, const KernelDef& kernel);
+
   Engine(const lathe_allocator& allocator, const ErrorSink& errors)
       : allocator_(allocator), memory_(allocator), errors_(errors) {}
   ~Engine();
@@ -70,8 +72,6 @@ class Engine {
   Code FindThreads(const lathe_engine_options& options);
   Code MakeTensors();
   Code LoadConstant(const Value& value, Tensor* tensor);
-  Code ReadScaled(const Value& value, uint64_t count, StoredNumbers* found, float* expanded) const;
-  Code LoadPackedConstants(const Node& node, const KernelDef& kernel);
   Code PrepareNodes();
   Code PrepareRegion(const Region& region, bool taken, uint32_t* next);
   Code PrepareNode(const Node& node, PreparedNode* prepared);

@@ -79,8 +79,9 @@ struct Quant {
   int64_t bits;               // 1 to 16
 };
 
-// A constant of f32 as its file has it: halves, or integers with scales. The numbers are [outer, depth, width], and each
-// `block` of them along the depth has one scale for each column: scales are [outer, blocks, width]. Neither is aligned.
+// A constant of f32 as its file has it: halves, or integers with scales. The numbers are [outer, depth, width], and
+// each `block` of them along the depth has one scale for each column: scales are [outer, blocks, width]. Neither is
+// aligned.
 struct StoredNumbers {
   DType storage;  // kU8: two of 4 bits in a byte, the first one in the low half
   const uint8_t* numbers;

@@ -18,16 +18,11 @@ class DefinitionCheck {
   Code Check(const Region& region, const char* owner) {
     for (const uint32_t index : region.inputs) LATHE_TRY(Define(index, owner));
     for (const Node& node : region.nodes) {
-      for (const uint32_t index : node.inputs) LATHE_TRY(Use(index, node.name));
+      for (const uint32_t index : node.inputs) LATHE_TRY(Use(index, node.name, false));
       for (const Region& inner : node.regions) LATHE_TRY(Check(inner, node.name));
       for (const uint32_t index : node.outputs) LATHE_TRY(Define(index, node.name));
     }
-    for (const uint32_t index : region.outputs) {
-      LATHE_TRY(Use(index, owner));
-      const Value& value = model_.values[index];
-      if (value.packing != Packing::kNone)  // which only a kernel can read
-        return errors_.BadModel("'%s' gives constant '%s', which is packed", owner, value.name);
-    }
+    for (const uint32_t index : region.outputs) LATHE_TRY(Use(index, owner, true));
     // What a region defines is not seen outside of it.
     for (const uint32_t index : region.inputs) states_[index] = kOutOfScope;
     for (const Node& node : region.nodes) {
@@ -46,10 +41,13 @@ class DefinitionCheck {
     return Code::kOk;
   }
 
-  Code Use(uint32_t index, const char* owner) const {
+  // Packed constants are for kernels: a region cannot give them away.
+  Code Use(uint32_t index, const char* owner, bool as_result) const {
     const Value& value = model_.values[index];
-    if (value.constant || states_[index] == kVisible) return Code::kOk;
-    return errors_.BadModel("'%s' uses value '%s', which is not defined before it", owner, value.name);
+    const bool fit = value.constant ? !as_result || value.packing == Packing::kNone : states_[index] == kVisible;
+    if (fit) return Code::kOk;
+    return errors_.BadModel("'%s' uses value '%s', which is %s", owner, value.name,
+                            value.constant ? "packed" : "not defined before it");
   }
 
   const Model& model_;

@@ -134,7 +134,8 @@ Code Engine::TryKernel(const Node& node, const KernelDef& kernel, PreparedNode* 
       return errors_.Fail(Code::kUnsupported, "node '%s' (%s): kernel '%s' cannot read input %zu as it is packed",
                           node.name, node.op, kernel.name, i);
   }
-  LATHE_TRY(LoadPackedConstants(node, kernel));
+  const auto load_packed = GetRegistry().load_packed;
+  if (load_packed != nullptr) LATHE_TRY(load_packed(this, node, kernel));
   Span<int64_t> workspace;
   void* state = memory_.Allocate(kernel.state_size);
   if (state == nullptr || !memory_.NewArray(NodeView::DimsElements(node), &workspace))

@@ -19,6 +19,7 @@
 #include "native/runtime/block_weights.h"
 #include "native/runtime/cores.h"
 #include "native/runtime/kernel.h"
+#include "native/runtime/packed_constants.h"
 
 namespace lathe {
 
@@ -33,6 +34,8 @@ struct Registry {
   const CoreBinding* core_binding = nullptr;
   // The functions for images that the deployment asks for: native/vision.
   const lathe_vision_api* vision = nullptr;
+  // LoadPackedConstants where a kernel of the library reads constants as they are stored.
+  decltype(&LoadPackedConstants) load_packed = nullptr;
 };
 
 // The registry that this copy of the core serves: defined by LATHE_DEFINE_API, hidden.

@@ -96,6 +96,9 @@ TEST(Model, RefusesBadSymbolsAndExpressions) {
 }
 
 TEST(Model, RefusesUndefinedValues) {
+  Relu packed;
+  packed.Output(packed.Constant("w", {1, 1, 1, 1, 1, 8}, std::string(32, '\0'), 1, 1, 2));
+  EXPECT_EQ(packed.Done(), "bad model: 'm' uses value 'w', which is packed");
   Relu used;
   used.Node("relu", "early", {used.y}, {used.Value("z", {4})});
   EXPECT_EQ(used.Done(), "bad model: 'early' uses value 'y', which is not defined before it");
