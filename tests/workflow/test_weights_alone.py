@@ -158,13 +158,16 @@ def test_few_rows_expand_no_weights(form: str, bits: float, tmp_path: Path) -> N
     """Layers of one row and of a number of rows that only the caller knows read what the file has."""
     weights = np.random.default_rng(3).standard_normal((2, 96, 96)).astype(np.float32)
     nodes = [helper.make_node("MatMul", [f"x{i}", f"w{i}"], [f"y{i}"]) for i in range(2)]
-    infos = [
-        [helper.make_tensor_value_info(f"{name}{i}", TensorProto.FLOAT, [rows, 96]) for i, rows in enumerate([1, "n"])]
+    sizes: list[list[str | int | None]] = [[1, 96], ["n", 96]]
+    inputs, outputs = (
+        [helper.make_tensor_value_info(f"{name}{i}", TensorProto.FLOAT, size) for i, size in enumerate(sizes)]
         for name in "xy"
-    ]
+    )
     constants = [numpy_helper.from_array(weights[i], f"w{i}") for i in range(2)]
     model = helper.make_model(
-        helper.make_graph(nodes, "net", *infos, constants), opset_imports=[helper.make_opsetid("", 17)], ir_version=8
+        helper.make_graph(nodes, "net", inputs, outputs, constants),
+        opset_imports=[helper.make_opsetid("", 17)],
+        ir_version=8,
     )
     onnx.save(model, tmp_path / "net.onnx")
     text = deployment.write([tmp_path / "net.onnx"], relative_to=tmp_path, shapes={"x1": "1..70,96"})
@@ -177,11 +180,9 @@ def test_few_rows_expand_no_weights(form: str, bits: float, tmp_path: Path) -> N
     data = planned.with_suffix(".data").read_bytes()
     engine = Library(built.folder / built.libraries[0].shared).engine(model=planned.read_bytes(), data=data)
     for rows in (1, 3, 5, 70):
-        inputs = {
-            f"x{i}": np.random.default_rng(i).standard_normal((n, 96), np.float32) for i, n in enumerate([1, rows])
-        }
-        for i, y in enumerate(engine.run(inputs).values()):
-            np.testing.assert_allclose(y, inputs[f"x{i}"] @ rounded[i].T, rtol=1e-4, atol=1e-4)
+        fed = {f"x{i}": np.random.default_rng(i).standard_normal((n, 96), np.float32) for i, n in enumerate([1, rows])}
+        for i, y in enumerate(engine.run(fed).values()):
+            np.testing.assert_allclose(y, fed[f"x{i}"] @ rounded[i].T, rtol=1e-4, atol=1e-4)
     memory = engine.session().memory
     assert memory.weights_allocated < 2048
     assert memory.weights_mapped < 1.1 * weights.size * bits / 8
