@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "native/runtime/handles.h"
+#include "native/runtime/span.h"
 #include "native/tests/engine_fixture.h"
 
 namespace lathe_test {
@@ -248,6 +249,18 @@ TEST(Handles, OneOfManyThreadsTakesAHandle) {
     ASSERT_EQ(taken, 1);
   }
 }
+
+#ifdef LATHE_CHECKS_INDEXES
+TEST(SpansDeathTest, BuildsUnderAddressSanitizerCheckIndexes) {
+  int block[4] = {};  // of which the span is the first half
+  const lathe::Span<int> half(block, 2);
+  half[1] = 7;
+  EXPECT_EQ(block[1], 7);
+  EXPECT_DEATH(half[2] = 7, "");
+  EXPECT_EQ(half.subspan(2, 0).size(), 0u);
+  EXPECT_DEATH(half.subspan(1, 2), "");
+}
+#endif
 
 }  // namespace
 }  // namespace lathe_test

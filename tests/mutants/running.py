@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
@@ -16,6 +17,7 @@ from tests.mutants.mutation import Mutation
 from tests.mutants.rooms import PROGRAMS, Room
 
 _SECONDS = 240  # of a command; a fault that takes longer is found
+_PROGRAM_SECONDS = 20  # of a program that tests natively, and beside that ten times what it takes without a fault
 _FIRST_SECONDS = 3600  # of a build of everything
 _BUILD = "import sys; from tests.native_builds import build; print(build(*sys.argv[2:], variant=sys.argv[1]))"
 
@@ -29,6 +31,7 @@ class Runner:
         self._cases = tempfile.TemporaryDirectory(prefix="lathe-mutants-")
         self._programs = {"asan": ("op_cases_test",)} if room.operator else PROGRAMS
         self._without_fault: dict[str, list[str]] = {}  # what the programs of each variant are without a fault
+        self._seconds: dict[Path, float] = {}  # that each of these programs may take
         self._faults: IO[str] | None = None  # to a process of `warm`
         self._answers: IO[str] | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -96,9 +99,17 @@ class Runner:
             if built == self._without_fault.setdefault(variant, built) and not differs:
                 continue
             differs = True
-            if any(self._run([str(folder / program), "--gtest_brief=1"]) != 0 for program in programs):
+            if any(self._fails(folder / program) for program in programs):
                 return True
         return False if differs else None
+
+    def _fails(self, program: Path) -> bool:
+        """Its first run is the one without a fault, and decides how long the others may take."""
+        started = time.monotonic()
+        failed = self._run([str(program), "--gtest_brief=1"], self._seconds.get(program, _SECONDS)) != 0
+        taken = time.monotonic() - started
+        self._seconds.setdefault(program, min(_SECONDS, _PROGRAM_SECONDS + 10 * taken))
+        return failed
 
     def _run(self, command: Sequence[str], seconds: float = _SECONDS) -> int:
         """The exit code; a command that does not end counts as one that fails."""
