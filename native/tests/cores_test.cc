@@ -129,6 +129,21 @@ TEST(Cores, AlikeCoresAreNotBound) {
   }
 }
 
+TEST(Cores, CapacityGoesBeforeFrequency) {
+  const Machine machine({250, 1024, 1024}, {3000000, 1000000, 2000000});
+  EXPECT_EQ(machine.Kinds(), (Numbers{kLittle, kBig, kBig}));
+  EXPECT_EQ(machine.Of(LATHE_POWER_FULL, 1), Numbers{1});
+  const Machine alike({1000, 1000, 1000}, {3000000, 1000000, 2000000});  // then the frequency decides
+  EXPECT_EQ(alike.Kinds(), (Numbers{kBig, kLittle, kBig}));
+}
+
+TEST(Cores, KindsBeginInTheMiddle) {
+  EXPECT_EQ(Machine({900, 1000}, {}).Kinds(), (Numbers{kAlike, kAlike}));
+  EXPECT_EQ(Machine({899, 1000}, {}).Kinds(), (Numbers{kLittle, kBig}));
+  EXPECT_EQ(Machine({200, 599, 600, 1000}, {}).Kinds(), (Numbers{kLittle, kLittle, kBig, kBig}));
+  EXPECT_EQ(Machine({200, 300, 600, 500, 1000}, {}).Of(LATHE_POWER_FULL, 3), (Numbers{2, 3, 4}));
+}
+
 TEST(Cores, AListIsTakenAsItIs) {
   const Machine machine({250, 1024, 250}, {});
   const uint32_t list[] = {2, 0};

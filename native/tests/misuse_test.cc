@@ -149,6 +149,46 @@ TEST(MisuseDeathTest, DestroyingTwice) {
   EXPECT_DEATH(loaded.api->pool_destroy(reinterpret_cast<lathe_pool*>(engine)), "destroy: this pool was");
 }
 
+// What stands at each index, one too large by one and by far: refused by every function that takes one.
+TEST(Misuse, IndexesOfNothing) {
+  Loaded loaded(ChainModel());
+  ASSERT_TRUE(loaded.session) << loaded.message();
+  const lathe_api* api = loaded.api;
+  lathe_error* error = &loaded.error;
+  lathe_tensor_info info = {};
+  info.struct_size = sizeof(info);
+  lathe_node_info node = {};
+  node.struct_size = sizeof(node);
+  lathe_core_info core = {};
+  core.struct_size = sizeof(core);
+  void* own = nullptr;
+  const void* data = nullptr;
+  size_t bytes = 0, values = 0, nodes = 0;
+  while (api->value_at(loaded.session, values, &info, &data, error) == LATHE_OK) ++values;
+  while (api->node_at(loaded.engine, nodes, &node, error) == LATHE_OK) ++nodes;
+  EXPECT_EQ(nodes, 3u);
+  const auto refused = [error](lathe_code code, const char* kind, size_t index, size_t count) {
+    EXPECT_EQ(code, LATHE_INVALID_ARGUMENT) << kind;
+    EXPECT_EQ(std::string(error->message), std::string("there is no ") + kind + " " + std::to_string(index) +
+                                               ", the model has " + std::to_string(count));
+    error->message[0] = 0;
+  };
+  for (const size_t far : {size_t{0}, size_t{1} << 16, SIZE_MAX / 2}) {
+    const size_t at = 1 + far;
+    refused(api->input_info(loaded.session, at, &info, error), "input", at, 1);
+    refused(api->output_info(loaded.session, at, &info, error), "output", at, 1);
+    refused(api->input_data(loaded.session, at, &own, &bytes, error), "input", at, 1);
+    refused(api->output_data(loaded.session, at, &data, &bytes, error), "output", at, 1);
+    refused(api->bind_input(loaded.session, at, &info, 16, error), "input", at, 1);
+    refused(api->bind_output(loaded.session, at, &info, 16, error), "output", at, 1);
+    refused(api->value_at(loaded.session, values + far, &info, &data, error), "value", values + far, values);
+    refused(api->node_at(loaded.engine, nodes + far, &node, error), "node", nodes + far, nodes);
+    EXPECT_EQ(api->node_numbers(loaded.engine, nodes + far, "shape", &bytes), nullptr);
+    EXPECT_EQ(api->core_at(api->core_count() + far, &core, error), LATHE_INVALID_ARGUMENT);
+    EXPECT_NE(strstr(error->message, "there is no core"), nullptr) << error->message;
+  }
+}
+
 TEST(Misuse, AnAllocatorWithoutAlignment) {
   struct Odd {
     static void* Alloc(void* user, size_t size) {

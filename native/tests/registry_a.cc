@@ -19,6 +19,9 @@ LATHE_DECLARE_KERNEL(level_f32_test__rvv)
 LATHE_DECLARE_KERNEL(level_f32_test__portable)
 LATHE_DECLARE_KERNEL(keep_f32_test__portable)
 LATHE_DECLARE_KERNEL(below_f32_test__portable)
+LATHE_DECLARE_KERNEL(join_f32_test__portable)
+LATHE_DECLARE_KERNEL(split_f32_test__portable)
+LATHE_DECLARE_KERNEL(lift_f32_test__portable)
 LATHE_DECLARE_KERNEL(fully_connected_f32_tile__portable)
 LATHE_DECLARE_KERNEL(if_else_any_generic__portable)
 LATHE_DECLARE_KERNEL(loop_any_generic__portable)
@@ -43,6 +46,9 @@ constexpr const lathe::KernelDef* kernels[] = {
     &lathe_kernel_level_f32_test__portable,
     &lathe_kernel_keep_f32_test__portable,
     &lathe_kernel_below_f32_test__portable,
+    &lathe_kernel_join_f32_test__portable,
+    &lathe_kernel_split_f32_test__portable,
+    &lathe_kernel_lift_f32_test__portable,
     &lathe_kernel_fully_connected_f32_tile__portable,
     &lathe_kernel_if_else_any_generic__portable,
     &lathe_kernel_loop_any_generic__portable,

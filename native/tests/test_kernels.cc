@@ -155,6 +155,85 @@ void RunBelow(const RunContext& context) {
   *context.outputs[0].As<uint8_t>() = *context.inputs[0].As<float>() < context.State<float>() ? 1 : 0;
 }
 
+// `join` and `split` along an axis. What is a part stands in the whole where the plan allows it.
+template <bool splits>
+const Tensor& PartAt(const PlanContext& context, int index) {
+  return splits ? context.output(index) : context.input(index);
+}
+
+template <bool splits>
+Code PrepareParts(PrepareContext& context) {
+  const int wholes = splits ? context.input_count() : context.output_count();
+  const int parts = splits ? context.output_count() : context.input_count();
+  if (wholes != 1 || parts < 1) return context.Fail(Code::kBadModel, "needs parts and one whole");
+  const int rank = context.input(0).shape.rank;
+  for (int i = 0; i < context.input_count() + context.output_count(); ++i) {
+    const Tensor& tensor = i < context.input_count() ? context.input(i) : context.output(i - context.input_count());
+    if (tensor.dtype != DType::kF32 || tensor.shape.rank != rank)
+      return context.Fail(Code::kUnsupported, "runs f32 of one rank only");
+  }
+  int64_t* axis = static_cast<int64_t*>(context.state());
+  LATHE_TRY(context.Int("axis", axis));
+  return *axis >= 0 && *axis < rank ? Code::kOk : context.Fail(Code::kBadModel, "there is no such axis");
+}
+
+template <bool splits>
+Code PlanParts(PlanContext& context) {
+  const int axis = static_cast<int>(*static_cast<const int64_t*>(context.state()));
+  const Shape& whole = splits ? context.input(0).shape : context.output(0).shape;
+  const int parts = splits ? context.output_count() : context.input_count();
+  int64_t at = 0;
+  for (int i = 0; i < parts; ++i) {
+    Shape part = PartAt<splits>(context, i).shape;
+    const int64_t size = part.dims[axis];
+    if (size > whole.dims[axis] - at) return context.Fail(Code::kBadModel, "the parts are longer than the whole");
+    part.dims[axis] = whole.dims[axis];
+    if (part != whole) return context.Fail(Code::kBadModel, "part %d and the whole differ beside the axis", i);
+    const int64_t element = at * whole.Count(axis + 1, whole.rank);
+    if (splits) {
+      context.OutputInInput(i, element);
+    } else {
+      context.InputInOutput(i, element);
+    }
+    at += size;
+  }
+  return at == whole.dims[axis] ? Code::kOk : context.Fail(Code::kBadModel, "the parts are shorter than the whole");
+}
+
+// Row by row of the last axis; those of a part may lie apart.
+template <bool splits>
+void RunParts(const RunContext& context) {
+  const int axis = static_cast<int>(context.State<int64_t>());
+  const Tensor& whole = splits ? context.inputs[0] : context.outputs[0];
+  const int last = whole.shape.rank - 1;
+  int64_t at = 0;
+  for (int i = 0; i < (splits ? context.output_count : context.input_count); ++i) {
+    const Tensor& part = splits ? context.outputs[i] : context.inputs[i];
+    const int64_t width = part.shape[-1], rows = width > 0 ? part.shape.Count(0, last) : 0;
+    const int64_t run = axis < last ? part.shape.Count(axis, last) : 1;
+    const int64_t step = axis < last ? whole.shape.Count(axis, last) : 1;
+    const int64_t first = axis < last ? at * whole.shape.Count(axis + 1, last) : 0;
+    for (int64_t row = 0; row < rows; ++row) {
+      float* in_whole = static_cast<float*>(whole.data) + (row / run * step + first + row % run) * whole.RowStep() +
+                        (axis < last ? 0 : at);
+      float* in_part = static_cast<float*>(part.data) + row * part.RowStep();
+      if (in_whole == in_part) continue;
+      memcpy(splits ? in_part : in_whole, splits ? in_whole : in_part, static_cast<size_t>(width) * sizeof(float));
+    }
+    at += part.shape[axis];
+  }
+}
+
+// x + 1, of rows that may lie apart.
+void RunLift(const RunContext& context) {
+  const Tensor& x = context.inputs[0];
+  const Tensor& y = context.outputs[0];
+  const int64_t width = x.shape[-1], rows = width > 0 ? x.shape.Count(0, x.shape.rank - 1) : 0;
+  for (int64_t i = 0; i < rows * width; ++i)
+    static_cast<float*>(y.data)[i / width * y.RowStep() + i % width] =
+        x.As<float>()[i / width * x.RowStep() + i % width] + 1;
+}
+
 }  // namespace
 }  // namespace lathe
 
@@ -202,3 +281,15 @@ LATHE_DEFINE_KERNEL(keep_f32_test__portable, keep, -1, 0, kNo,
 LATHE_DEFINE_KERNEL(below_f32_test__portable, below, -1, 0, kNo,
                     (KernelFunctions{
                         .state_size = sizeof(float), .prepare = PrepareBelow, .plan = PlanBelow, .run = RunBelow}));
+LATHE_DEFINE_KERNEL(join_f32_test__portable, join, -1, 0, kNo,
+                    (KernelFunctions{.state_size = sizeof(int64_t),
+                                     .prepare = PrepareParts<false>,
+                                     .plan = PlanParts<false>,
+                                     .run = RunParts<false>}));
+LATHE_DEFINE_KERNEL(split_f32_test__portable, split, -1, 0, kNo,
+                    (KernelFunctions{.state_size = sizeof(int64_t),
+                                     .prepare = PrepareParts<true>,
+                                     .plan = PlanParts<true>,
+                                     .run = RunParts<true>}));
+LATHE_DEFINE_KERNEL(lift_f32_test__portable, lift, 0, 0, kNo,
+                    (KernelFunctions{.prepare = PrepareUnary, .plan = PlanSameShape, .run = RunLift}));
