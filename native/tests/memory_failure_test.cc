@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include "native/runtime/memory.h"
 #include "native/tests/engine_fixture.h"
 
 namespace lathe_test {
@@ -26,6 +27,27 @@ struct FailingAllocator {
   int calls = 0;
   int alive = 0;
 };
+
+TEST(MemoryFailure, WhatNobodyHasIsNotAskedFor) {
+  struct Asked {
+    static void* Alloc(void* user, size_t size) {
+      *static_cast<size_t*>(user) = size;
+      return nullptr;
+    }
+    static void Free(void*, void*) {}
+  };
+  size_t asked = 0;
+  lathe::MemoryArena arena({Asked::Alloc, Asked::Free, &asked});
+  EXPECT_FALSE(arena.failed());
+  const size_t most = static_cast<size_t>(lathe::kMaxBytes);
+  for (const size_t bytes : {most + 1, size_t{SIZE_MAX}}) {
+    EXPECT_EQ(arena.Allocate(bytes), nullptr);
+    EXPECT_EQ(asked, 0u) << bytes;
+    EXPECT_TRUE(arena.failed());
+  }
+  EXPECT_EQ(arena.Allocate(most), nullptr);
+  EXPECT_GT(asked, most);
+}
 
 TEST(MemoryFailure, EveryAllocationOfCreateMayFail) {
   for (int fail_at = 0;; ++fail_at) {

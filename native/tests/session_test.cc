@@ -43,6 +43,25 @@ TEST(Session, BindsBuffersInPlaceAndThroughCopies) {
   EXPECT_EQ(loaded.Run({1, 1, 1, 1}), (std::vector<float>{7, 7, 7, 7}));
 }
 
+TEST(Session, WritesIntoABoundBufferWithoutACopy) {
+  Loaded loaded(ChainModel());
+  ASSERT_TRUE(loaded.session) << loaded.message();
+  const std::vector<float> own = loaded.Run({1, 1, 1, 1});
+  const void* before = nullptr;
+  const void* after = nullptr;
+  size_t bytes = 0;
+  ASSERT_EQ(loaded.api->output_data(loaded.session, 0, &before, &bytes, &loaded.error), LATHE_OK);
+  alignas(64) float x[16] = {2, 2, 2, 2}, y[16] = {};
+  ASSERT_EQ(loaded.api->bind_input(loaded.session, 0, x, 16, &loaded.error), LATHE_OK);
+  ASSERT_EQ(loaded.api->bind_output(loaded.session, 0, y, 16, &loaded.error), LATHE_OK);
+  ASSERT_EQ(loaded.api->run(loaded.session, &loaded.error), LATHE_OK);
+  ASSERT_EQ(loaded.api->output_data(loaded.session, 0, &after, &bytes, &loaded.error), LATHE_OK);
+  EXPECT_EQ(after, y);
+  EXPECT_NE(before, y);
+  EXPECT_EQ(std::vector<float>(y, y + 4), (std::vector<float>{13, 13, 13, 13}));
+  EXPECT_EQ(own, (std::vector<float>{7, 7, 7, 7}));
+}
+
 TEST(Session, OutputsMayBeInputsConstantsAndRepeated) {
   ModelBuilder model("pass");
   const uint32_t x = model.Input(model.Value("x", {2}));
@@ -282,12 +301,40 @@ TEST(Engine, ExpandsHalves) {
   EXPECT_EQ(memory.weights_mapped, 0u);
 }
 
+TEST(Engine, UsesAlignedConstantsWhereTheyLie) {
+  const ModelBuilder built = ChainModel();
+  const std::string graph = built.Model();
+  ASSERT_LE(built.data().size(), 192u);
+  for (const size_t shift : {0, 4}) {
+    alignas(64) char data[256] = {};
+    memcpy(data + shift, built.data().data(), built.data().size());
+    lathe_engine_options options = {};
+    options.struct_size = sizeof(options);
+    options.num_threads = 1;
+    options.model = {graph.data(), graph.size()};
+    options.data = {data + shift, built.data().size()};
+    const lathe_api* api = lathe_api_test_a();
+    lathe_engine* engine = nullptr;
+    lathe_session* session = nullptr;
+    lathe_error error = {};
+    ASSERT_EQ(api->engine_create(&options, &engine, &error), LATHE_OK) << error.message;
+    ASSERT_EQ(api->session_create(engine, nullptr, &session, &error), LATHE_OK) << error.message;
+    lathe_memory_info memory = {};
+    memory.struct_size = sizeof(memory);
+    api->memory_info(session, &memory);
+    EXPECT_EQ(memory.weights_mapped, shift == 0 ? 20u : 0u);
+    EXPECT_EQ(memory.weights_allocated, shift == 0 ? 4u : 24u) << "what is packed, and what is not aligned";
+    api->session_destroy(session);
+    api->engine_destroy(engine);
+  }
+}
+
 TEST(Api, ChecksItsArguments) {
   const lathe_api* api = lathe_api_test_a();
   EXPECT_EQ(api->struct_size, sizeof(lathe_api));
-  EXPECT_EQ(api->kernel_count(), 21u);
+  EXPECT_EQ(api->kernel_count(), 24u);
   EXPECT_STREQ(api->kernel_name(0), "relu_f32_test__portable");
-  EXPECT_EQ(api->kernel_name(21), nullptr);
+  EXPECT_EQ(api->kernel_name(24), nullptr);
   EXPECT_EQ(api->model_at(0), nullptr);
   lathe_engine* engine = nullptr;
   lathe_error error;
