@@ -145,8 +145,8 @@ fuzz-all: setup ## fuzz every reader and every native program for HOURS= each (0
 kills: setup ## kill convert, build, quantize, tune and, with torch, train at COUNT= random moments; run each again; SEED=
 	@$(VENV)/python -m tests.workflow.kills --count $(or $(COUNT),200) --seed $(or $(SEED),1)
 
-mutants: setup ## plant COUNT= faults in each of ROOMS= and report those that no test finds: build/mutants.json; SEED=
-	@$(VENV)/python -m tests.mutants $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED)) $(if $(ROOMS),--rooms $(ROOMS))
+mutants: setup ## plant COUNT= faults in each of ROOMS= and report those that no test finds: build/mutants.json; SEED=, AGAIN=1
+	@$(VENV)/python -m tests.mutants $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED)) $(if $(AGAIN),--again) $(if $(ROOMS),--rooms $(ROOMS))
 
 bench-ops: setup ## time single kernels, or count what they execute on ARM; FILTER=, THREADS=, ABI=, CPU=, ISAS=
 	@$(VENV)/python -m tests.bench.ops $(if $(FILTER),--filter '$(FILTER)') $(if $(THREADS),--threads $(THREADS)) \

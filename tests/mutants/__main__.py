@@ -5,7 +5,8 @@
 Faults are drawn with a seed from all that can be planted in the sources of a room. They go into a copy of the tree
 (build/mutants/tree), or into the functions of a process that runs its tests (`warm`). Tests that execute the line run
 first, and those of the whole room where they find nothing.
-build/mutants.json has the counts of each room, and the faults that survived.
+build/mutants.json has the counts of each room, and the faults that survived. `--again` plants those once more, after
+tests were written, and counts those that are found now.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from tests.mutants.mutation import Mutation
 from tests.mutants.rooms import ROOMS, Room
 from tests.mutants.running import Runner
 
@@ -34,21 +36,29 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=20, help="faults in each room")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rooms", nargs="*", default=list(ROOMS), choices=list(ROOMS))
+    parser.add_argument("--again", action="store_true", help="plant what survived with this seed once more")
     options = parser.parse_args()
     _copy()
     results: dict[str, dict[str, Any]] = {}
+    known = _known(options.seed)
     for name in options.rooms:
-        results[name] = _try_room(ROOMS[name], options.count, options.seed)
+        if not options.again:
+            results[name] = _try_room(ROOMS[name], options.count, options.seed)
+        elif known.get(name, {}).get("survivors"):
+            results[name] = _try_again(ROOMS[name], known[name])
         _write(results, options.seed)
     return 0
 
 
+def _known(seed: int) -> dict[str, dict[str, Any]]:
+    """What earlier runs with this seed found, by room."""
+    known = json.loads(RESULT.read_text(encoding="utf-8")) if RESULT.is_file() else {}
+    return {room["room"]: room for room in known["rooms"]} if known.get("seed") == seed else {}
+
+
 def _write(results: dict[str, dict[str, Any]], seed: int) -> None:
     """What was found now, and what earlier runs with this seed found in other rooms."""
-    if RESULT.is_file():
-        known = json.loads(RESULT.read_text(encoding="utf-8"))
-        if known.get("seed") == seed:
-            results = {**{room["room"]: room for room in known["rooms"]}, **results}
+    results = {**_known(seed), **results}
     rooms = [results[name] for name in ROOMS if name in results]
     RESULT.write_text(json.dumps({"seed": seed, "rooms": rooms}, indent=2) + "\n", encoding="utf-8")
 
@@ -69,9 +79,40 @@ def _copy() -> None:
 
 def _try_room(room: Room, count: int, seed: int) -> dict[str, Any]:
     """Plants faults until `count` of them could be tried."""
-    sources = {file: file.read_text(encoding="utf-8") for file in room.files(TREE)}
-    places = [(file, mutation) for file, source in sources.items() for mutation in room.mutations()(source)]
+    sources, places = _places(room)
     random.Random(f"{seed} {room.name}").shuffle(places)
+    killed, survivors = _try(room, sources, places, count)
+    return _result(room, killed, len(places), survivors)
+
+
+def _try_again(room: Room, known: dict[str, Any]) -> dict[str, Any]:
+    """Plants what survived, wherever it stands now."""
+    sources, places = _places(room)
+    wanted = [(one["file"], one["change"]) for one in known["survivors"]]
+    left = [
+        (file, mutation)
+        for file, mutation in places
+        if (str(file.relative_to(TREE)), mutation.shown(sources[file])) in wanted
+    ]
+    killed, survivors = _try(room, sources, left, len(left))
+    return _result(room, known["killed"] + killed, len(places), survivors)
+
+
+def _result(room: Room, killed: int, possible: int, survivors: list[dict[str, Any]]) -> dict[str, Any]:
+    total = killed + len(survivors)
+    print(f"{room.name}: {killed} of {total} killed, of {possible} that can be planted")
+    return {"room": room.name, "killed": killed, "total": total, "possible": possible, "survivors": survivors}
+
+
+def _places(room: Room) -> tuple[dict[Path, str], list[tuple[Path, Mutation]]]:
+    sources = {file: file.read_text(encoding="utf-8") for file in room.files(TREE)}
+    return sources, [(file, mutation) for file, source in sources.items() for mutation in room.mutations()(source)]
+
+
+def _try(
+    room: Room, sources: dict[Path, str], places: list[tuple[Path, Mutation]], count: int
+) -> tuple[int, list[dict[str, Any]]]:
+    """How many faults were found of the first `count` that could be tried, and the others."""
     runner = Runner(room, TREE)
     runner.check()
     survivors: list[dict[str, Any]] = []
@@ -97,9 +138,7 @@ def _try_room(room: Room, count: int, seed: int) -> dict[str, Any]:
         if found is False:
             survivors.append(told)
     runner.end()
-    total = killed + len(survivors)
-    print(f"{room.name}: {killed} of {total} killed, of {len(places)} that can be planted")
-    return {"room": room.name, "killed": killed, "total": total, "possible": len(places), "survivors": survivors}
+    return killed, survivors
 
 
 if __name__ == "__main__":

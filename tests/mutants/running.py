@@ -19,7 +19,12 @@ from tests.mutants.rooms import PROGRAMS, Room
 _SECONDS = 240  # of a command; a fault that takes longer is found
 _PROGRAM_SECONDS = 20  # of a program that tests natively, and beside that ten times what it takes without a fault
 _FIRST_SECONDS = 3600  # of a build of everything
-_BUILD = "import sys; from tests.native_builds import build; print(build(*sys.argv[2:], variant=sys.argv[1]))"
+_BUILD = """
+import sys
+from tests.native_builds import build
+variant, operator, *programs = sys.argv[1:]
+build(*programs, variant=variant, options=[f"-DLATHE_OPERATORS={operator}"] if operator else [])
+"""
 
 
 class Runner:
@@ -91,7 +96,7 @@ class Runner:
         """None where no program changes by the fault."""
         differs = not self._without_fault  # check() comes first
         for variant, programs in self._programs.items():
-            if self._run([sys.executable, "-c", _BUILD, variant, *programs], seconds) != 0:
+            if self._run([sys.executable, "-c", _BUILD, variant, self._room.operator, *programs], seconds) != 0:
                 return None
             folder = self._tree / "build" / "native" / (f"host-{variant}" if variant else "host") / "tests"
             made = [*(folder / program for program in programs), *sorted(folder.parent.glob("*.so"))]
