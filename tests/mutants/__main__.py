@@ -4,7 +4,7 @@
 
 Faults are drawn with a seed from all that can be planted in the sources of a room. They go into a copy of the tree
 (build/mutants/tree), or into the functions of a process that runs its tests (`warm`). Tests that execute the line run
-first, and those of the whole room where they find nothing.
+first, and those of the whole room where they find nothing. `equivalents` lists changes that make no difference.
 build/mutants.json has the counts of each room, and the faults that survived. `--again` plants those once more, after
 tests were written, and counts those that are found now.
 """
@@ -21,6 +21,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from tests.mutants.equivalents import EQUIVALENT
 from tests.mutants.mutation import Mutation
 from tests.mutants.rooms import ROOMS, Room
 from tests.mutants.running import Runner
@@ -106,7 +107,12 @@ def _result(room: Room, killed: int, possible: int, survivors: list[dict[str, An
 
 def _places(room: Room) -> tuple[dict[Path, str], list[tuple[Path, Mutation]]]:
     sources = {file: file.read_text(encoding="utf-8") for file in room.files(TREE)}
-    return sources, [(file, mutation) for file, source in sources.items() for mutation in room.mutations()(source)]
+    return sources, [
+        (file, mutation)
+        for file, source in sources.items()
+        for mutation in room.mutations()(source)
+        if (str(file.relative_to(TREE)), mutation.shown(source)) not in EQUIVALENT
+    ]
 
 
 def _try(

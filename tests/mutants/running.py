@@ -19,11 +19,12 @@ from tests.mutants.rooms import PROGRAMS, Room
 _SECONDS = 240  # of a command; a fault that takes longer is found
 _PROGRAM_SECONDS = 20  # of a program that tests natively, and beside that ten times what it takes without a fault
 _FIRST_SECONDS = 3600  # of a build of everything
+_WITH_CASES = ("slice", "concat")  # operators that stand around others in cases with rows that lie apart
 _BUILD = """
 import sys
 from tests.native_builds import build
-variant, operator, *programs = sys.argv[1:]
-build(*programs, variant=variant, options=[f"-DLATHE_OPERATORS={operator}"] if operator else [])
+variant, operators, *programs = sys.argv[1:]
+build(*programs, variant=variant, options=[f"-DLATHE_OPERATORS={operators}"] if operators else [])
 """
 
 
@@ -37,6 +38,7 @@ class Runner:
         self._programs = {"asan": ("op_cases_test",)} if room.operator else PROGRAMS
         self._without_fault: dict[str, list[str]] = {}  # what the programs of each variant are without a fault
         self._seconds: dict[Path, float] = {}  # that each of these programs may take
+        self._operators = ";".join((room.operator, *_WITH_CASES)) if room.operator else ""
         self._faults: IO[str] | None = None  # to a process of `warm`
         self._answers: IO[str] | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -96,7 +98,7 @@ class Runner:
         """None where no program changes by the fault."""
         differs = not self._without_fault  # check() comes first
         for variant, programs in self._programs.items():
-            if self._run([sys.executable, "-c", _BUILD, variant, self._room.operator, *programs], seconds) != 0:
+            if self._run([sys.executable, "-c", _BUILD, variant, self._operators, *programs], seconds) != 0:
                 return None
             folder = self._tree / "build" / "native" / (f"host-{variant}" if variant else "host") / "tests"
             made = [*(folder / program for program in programs), *sorted(folder.parent.glob("*.so"))]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.mutants import native_source, python_source
+from tests.mutants.equivalents import EQUIVALENT
 from tests.mutants.mutation import Mutation
 from tests.mutants.rooms import ROOMS, Room
 from tests.mutants.running import Runner
@@ -107,6 +108,15 @@ def test_every_room_has_sources_and_tests() -> None:
     for room in ROOMS.values():
         assert room.files(ROOT), room.name
         assert all((ROOT / folder).is_dir() for folder in room.tests)
+
+
+def test_equivalent_faults_can_be_planted() -> None:
+    """What is listed and no longer stands in a source would hide another fault there."""
+    for (name, change), why in EQUIVALENT.items():
+        source = (ROOT / name).read_text(encoding="utf-8")
+        mutations = native_source.mutations if name.startswith("native/") else python_source.mutations
+        assert change in _made(source, mutations(source)), name
+        assert why
 
 
 _TESTED = """def first(x):

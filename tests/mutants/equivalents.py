@@ -1,0 +1,15 @@
+"""Faults that are none: the changed code computes the same. They are not planted, and not counted."""
+
+from __future__ import annotations
+
+#: File and change, as a run prints them, and why no test can tell.
+EQUIVALENT: dict[tuple[str, str], str] = {
+    (
+        "native/ops/reduce_mean/reduce_mean_nested.cc",
+        "} else if (plan.side_by_side && left >= kStretch) {  ->  } else if (plan.side_by_side && left > kStretch) {",
+    ): "sixteen outputs are then computed one by one: the sums are integers, whose order does not matter",
+    (
+        "native/ops/softmax/softmax_simple.cc",
+        "if (inner == 1) return AllRows(from, size, begin, end, to);  ->  (left out)",
+    ): "rows are then columns of one element, which the same functions compute more slowly",
+}
