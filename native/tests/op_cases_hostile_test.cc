@@ -89,5 +89,25 @@ TEST_P(Hostile, GivesACode) {
 INSTANTIATE_TEST_SUITE_P(Files, Hostile, testing::ValuesIn(CaseNames(".hostile")),
                          [](const testing::TestParamInfo<std::string>& info) { return info.param; });
 
+// Models with an operand more or less than their operator has.
+class Refused : public testing::TestWithParam<std::string> {};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Refused);
+
+TEST_P(Refused, IsNotTaken) {
+  std::vector<HostileModel> models;
+  ASSERT_TRUE(ReadHostile(CasePath(GetParam(), ".refused"), &models));
+  for (size_t i = 0; i < models.size(); ++i) {
+    for (const char* word : {"vnni", "avx512", "avx2", "i8mm", "dotprod", "fp16", "neon", "neonv7", "rvv", "portable"}) {
+      Outcome outcome;
+      if (!lathe::CpuRuns(word)) continue;
+      Try(models[i], word, &outcome);
+      EXPECT_EQ(outcome.refused, 1) << "model " << i << ", " << word;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, Refused, testing::ValuesIn(CaseNames(".refused")),
+                         [](const testing::TestParamInfo<std::string>& info) { return info.param; });
+
 }  // namespace
 }  // namespace lathe_test

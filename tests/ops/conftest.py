@@ -11,7 +11,7 @@ from buildtool.ops.registry import builtin
 from buildtool.plan import manifest
 from buildtool.plan.manifest import Manifests
 from tests.ops.case import all_cases, cases_of, operators_with_cases
-from tests.ops.hostile_models import HOSTILE_PER_OPERATOR, hostile_file
+from tests.ops.hostile_models import HOSTILE_PER_OPERATOR, hostile_file, refused_file
 from tests.ops.native_cases import write_cases, write_natives
 from tests.ops.stored import stored_cases
 from tests.shared_folders import filled_once
@@ -41,3 +41,4 @@ def _write_all(manifests: Manifests, folder: Path) -> None:
     for seed, operator in enumerate(operators_with_cases()):
         data = hostile_file([*cases_of(operator), *stored_cases(operator)], HOSTILE_PER_OPERATOR, seed)
         (folder / f"{operator}.hostile").write_bytes(data)
+        (folder / f"{operator}.refused").write_bytes(refused_file(list(cases_of(operator))))

@@ -54,6 +54,30 @@ def hostile_file(
     return b"".join(parts)
 
 
+def refused_file(cases: Sequence[OpCase]) -> bytes:
+    """Models of these cases with an operand too many or too few, which no kernel may take."""
+    models = []
+    for case in cases[:: max(1, len(cases) // 8)]:
+        graph = case_graph(case.op, tuple(case.inputs), frozenset(case.constants))
+        least, most = case.op.arity
+        counts = [] if least == 0 else [least - 1]
+        if most is not None:
+            counts.append(most + 1)
+        for count in (*counts, None):
+            message = container_writer.encode(graph, "refused", container_writer.Stored(), None)[0]
+            rng = random.Random(len(models))
+            inputs = message.graph.body.nodes[0].inputs
+            if count is None:
+                _add_output(message, rng)
+            else:
+                del inputs[count:]
+                inputs.extend([inputs[-1] if inputs else 0] * (count - len(inputs)))
+            data = _fill_constants(message, rng)
+            message.data_size = len(data)
+            models.append(blob(message.SerializeToString(deterministic=True)) + blob(data))
+    return b"".join((b"LATHEHOST", struct.pack("<I", len(models)), *models))
+
+
 def _changed_operator(case: OpCase, rng: random.Random, around: Callable[[Graph], Graph] | None) -> pb.Model:
     """The model of a case after changes to attributes and input shapes that shape inference still understood."""
     op, inputs, constants = case.op, tuple(case.inputs), frozenset(case.constants)
