@@ -56,7 +56,7 @@ def hostile_file(
 
 def refused_file(cases: Sequence[OpCase]) -> bytes:
     """Models of these cases with an operand too many or too few, which no kernel may take."""
-    models = []
+    models: list[bytes] = []
     for case in cases[:: max(1, len(cases) // 8)]:
         graph = case_graph(case.op, tuple(case.inputs), frozenset(case.constants))
         least, most = case.op.arity
