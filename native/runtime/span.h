@@ -8,7 +8,8 @@
 // instruction set could be the one that the linker takes for all; so there are no copies.
 #define LATHE_INLINE __attribute__((always_inline)) inline
 
-// Arrays share blocks of memory, where AddressSanitizer sees no index that is too large: builds under it check each one.
+// Arrays share blocks of memory, where AddressSanitizer sees no index that is too large: builds under it check each
+// one.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define LATHE_CHECKS_INDEXES
@@ -35,9 +36,7 @@ class Span {
   LATHE_INLINE constexpr T* data() const { return data_; }
   LATHE_INLINE constexpr size_t size() const { return size_; }
   LATHE_INLINE constexpr bool empty() const { return size_ == 0; }
-  LATHE_INLINE constexpr T& operator[](size_t index) const {
-    return LATHE_CHECK_INDEX(index < size_), data_[index];
-  }
+  LATHE_INLINE constexpr T& operator[](size_t index) const { return LATHE_CHECK_INDEX(index < size_), data_[index]; }
   LATHE_INLINE constexpr T* begin() const { return data_; }
   LATHE_INLINE constexpr T* end() const { return data_ + size_; }
   LATHE_INLINE constexpr Span subspan(size_t offset, size_t count) const {

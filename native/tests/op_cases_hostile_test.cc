@@ -97,7 +97,8 @@ TEST_P(Refused, IsNotTaken) {
   std::vector<HostileModel> models;
   ASSERT_TRUE(ReadHostile(CasePath(GetParam(), ".refused"), &models));
   for (size_t i = 0; i < models.size(); ++i) {
-    for (const char* word : {"vnni", "avx512", "avx2", "i8mm", "dotprod", "fp16", "neon", "neonv7", "rvv", "portable"}) {
+    for (const char* word :
+         {"vnni", "avx512", "avx2", "i8mm", "dotprod", "fp16", "neon", "neonv7", "rvv", "portable"}) {
       Outcome outcome;
       if (!lathe::CpuRuns(word)) continue;
       Try(models[i], word, &outcome);

@@ -319,8 +319,8 @@ TEST_P(OpCase, AgreesWithReference) {
   RecordProperty("tolerated", Digits(errors.tolerated));
   EXPECT_EQ(alone.Run(), outputs) << file.kernel << ": a second run gives other bits";
 #ifdef LATHE_CHECKS_INDEXES
-  EXPECT_EQ(alone.RunInOwnBlocks(), outputs) << file.kernel << ": blocks of their own give other bits: "
-                                             << alone.error.message;
+  EXPECT_EQ(alone.RunInOwnBlocks(), outputs)
+      << file.kernel << ": blocks of their own give other bits: " << alone.error.message;
 #endif
   if (HasLaterSymbol(GetParam())) return;
   ASSERT_NE(three, nullptr);

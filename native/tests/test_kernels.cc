@@ -286,10 +286,9 @@ LATHE_DEFINE_KERNEL(join_f32_test__portable, join, -1, 0, kNo,
                                      .prepare = PrepareParts<false>,
                                      .plan = PlanParts<false>,
                                      .run = RunParts<false>}));
-LATHE_DEFINE_KERNEL(split_f32_test__portable, split, -1, 0, kNo,
-                    (KernelFunctions{.state_size = sizeof(int64_t),
-                                     .prepare = PrepareParts<true>,
-                                     .plan = PlanParts<true>,
-                                     .run = RunParts<true>}));
+LATHE_DEFINE_KERNEL(
+    split_f32_test__portable, split, -1, 0, kNo,
+    (KernelFunctions{
+        .state_size = sizeof(int64_t), .prepare = PrepareParts<true>, .plan = PlanParts<true>, .run = RunParts<true>}));
 LATHE_DEFINE_KERNEL(lift_f32_test__portable, lift, 0, 0, kNo,
                     (KernelFunctions{.prepare = PrepareUnary, .plan = PlanSameShape, .run = RunLift}));
