@@ -203,6 +203,68 @@ __attribute__((noinline)) inline void RunQuad(const PackedTile& tile) {
       : LATHE_CLOBBERS);
 }
 
+// Quads one below the other, times the first eight filters of a panel that has no more: 4 * quads sums.
+template <int quads>
+inline void RunHalfTile(const PackedTile& tile, const Element* inputs, const Element* start, Element* output) {
+  float16x8_t sums[4 * quads];
+  const float16x8_t bias = vld1q_f16(tile.bias);
+#pragma GCC unroll 16
+  for (auto& sum : sums) sum = bias;
+  const size_t to_next = tile.input_bytes / sizeof(Element);
+  const Element* filters = tile.filters;
+  size_t left = tile.depth;
+  for (; left >= 2; left -= 2, filters += 32, inputs += 8) {
+    const float16x8_t a = vld1q_f16(filters), b = vld1q_f16(filters + 16);
+#pragma GCC unroll 4
+    for (size_t q = 0; q < quads; ++q) {
+      const float16x8_t x = vld1q_f16(inputs + q * to_next);
+      sums[4 * q] = vfmaq_laneq_f16(sums[4 * q], a, x, 0);
+      sums[4 * q + 1] = vfmaq_laneq_f16(sums[4 * q + 1], a, x, 1);
+      sums[4 * q + 2] = vfmaq_laneq_f16(sums[4 * q + 2], a, x, 2);
+      sums[4 * q + 3] = vfmaq_laneq_f16(sums[4 * q + 3], a, x, 3);
+      sums[4 * q] = vfmaq_laneq_f16(sums[4 * q], b, x, 4);
+      sums[4 * q + 1] = vfmaq_laneq_f16(sums[4 * q + 1], b, x, 5);
+      sums[4 * q + 2] = vfmaq_laneq_f16(sums[4 * q + 2], b, x, 6);
+      sums[4 * q + 3] = vfmaq_laneq_f16(sums[4 * q + 3], b, x, 7);
+    }
+  }
+  if (left != 0) {
+    const float16x8_t a = vld1q_f16(filters);
+#pragma GCC unroll 4
+    for (size_t q = 0; q < quads; ++q) {
+      const float16x4_t x = vld1_f16(inputs + q * to_next);
+      sums[4 * q] = vfmaq_lane_f16(sums[4 * q], a, x, 0);
+      sums[4 * q + 1] = vfmaq_lane_f16(sums[4 * q + 1], a, x, 1);
+      sums[4 * q + 2] = vfmaq_lane_f16(sums[4 * q + 2], a, x, 2);
+      sums[4 * q + 3] = vfmaq_lane_f16(sums[4 * q + 3], a, x, 3);
+    }
+  }
+  const float16x8_t low = vdupq_n_f16((tile.clip & kClipLow) != 0 ? tile.low : -HUGE_VALF);
+  const float16x8_t high = vdupq_n_f16((tile.clip & kClipHigh) != 0 ? tile.high : HUGE_VALF);
+#pragma GCC unroll 16
+  for (float16x8_t& sum : sums) {
+    if (start != nullptr) {
+      sum = vaddq_f16(sum, vld1q_f16(start));
+      start += tile.start_bytes / sizeof(Element);
+    }
+    vst1q_f16(output, vminq_f16(vmaxq_f16(sum, low), high));
+    output += tile.output_bytes / sizeof(Element);
+  }
+}
+
+__attribute__((noinline)) inline void RunHalfQuads(const PackedTile& tile, size_t quads) {
+  const Element *inputs = tile.inputs, *start = tile.start;
+  Element* output = tile.output;
+  for (size_t done = 0; done < quads;) {
+    const size_t taken = quads - done >= 4 ? 4 : 1;
+    (taken == 4 ? RunHalfTile<4> : RunHalfTile<1>)(tile, inputs, start, output);
+    inputs += taken * (tile.input_bytes / sizeof(Element));
+    output += 4 * taken * (tile.output_bytes / sizeof(Element));
+    if (start != nullptr) start += 4 * taken * (tile.start_bytes / sizeof(Element));
+    done += taken;
+  }
+}
+
 // A row of inputs. Even and odd elements of depth have sums of their own, so that the machine need not wait for one.
 __attribute__((noinline)) inline void RunLine(const PackedTile& tile) {
   const Element *inputs = tile.inputs, *filters = tile.filters;

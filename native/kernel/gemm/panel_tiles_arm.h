@@ -107,7 +107,14 @@ inline void RunPanel(PackedTile* tile, const Element* inputs, int count, int64_t
   const Element* const start = tile->start;
   tile->inputs = inputs + 4 * k;
   if (whole) RunQuads(*tile, static_cast<size_t>(quads));
-  for (int row = whole ? 4 * quads : 0, rows = 4; row < count; row += rows) {
+  bool tiled = whole;
+#if defined(LATHE_HALVES)
+  if (outputs == kPanelWidth / 2) {
+    RunHalfQuads(*tile, static_cast<size_t>(quads));
+    tiled = true;
+  }
+#endif
+  for (int row = tiled ? 4 * quads : 0, rows = 4; row < count; row += rows) {
     if (row == 4 * quads) rows = 1;
     tile->inputs = inputs + row * depth + rows * k;
     tile->output = output + static_cast<size_t>(row) * (tile->output_bytes / sizeof(Element));
