@@ -75,6 +75,20 @@ inline void RunQuads(const PackedTile& tile, size_t quads) {
 
 #endif
 
+// Less than a panel, by two vectors that overlap where there are enough elements.
+inline void CopyPart(const Element* from, size_t count, Element* to) {
+  constexpr size_t kWhole = 16 / sizeof(Element), kHalf = kWhole / 2;
+  if (count >= kWhole) {
+    memcpy(to, from, 16);
+    memcpy(to + count - kWhole, from + count - kWhole, 16);
+  } else if (count >= kHalf) {
+    memcpy(to, from, 8);
+    memcpy(to + count - kHalf, from + count - kHalf, 8);
+  } else {
+    for (size_t i = 0; i < count; ++i) to[i] = from[i];
+  }
+}
+
 // A quad or a line of which only the first `outputs` filters exist, by way of memory of their own.
 __attribute__((noinline)) inline void RunPart(const PackedTile& whole, int rows, size_t outputs) {
   Element sums[4][kPanelWidth] = {};
@@ -82,7 +96,7 @@ __attribute__((noinline)) inline void RunPart(const PackedTile& whole, int rows,
   const size_t step = whole.output_bytes / sizeof(Element);
   for (int i = 0; whole.start != nullptr && i < rows; ++i) {
     const Element* start = whole.start + static_cast<size_t>(i) * (whole.start_bytes / sizeof(Element));
-    for (size_t j = 0; j < outputs; ++j) sums[i][j] = start[j];
+    CopyPart(start, outputs, sums[i]);
     tile.start = sums[0];
   }
   tile.output = sums[0];
@@ -94,7 +108,7 @@ __attribute__((noinline)) inline void RunPart(const PackedTile& whole, int rows,
   }
   for (int i = 0; i < rows; ++i) {
     Element* output = whole.output + static_cast<size_t>(i) * step;
-    for (size_t j = 0; j < outputs; ++j) output[j] = sums[i][j];
+    CopyPart(sums[i], outputs, output);
   }
 }
 

@@ -92,11 +92,22 @@ inline int64_t Source(const State& state, int axis, int64_t position, int64_t si
   return inner < 0 ? -inner : 2 * (size - 1) - inner;
 }
 
+template <int64_t part>
+inline void FillPart(const State& state, int64_t bytes, char** to) {
+  if ((bytes & part) == 0) return;
+  memcpy(*to, state.value, part);
+  *to += part;
+}
+
 // Writes the constant over some elements.
 inline void FillElements(const State& state, char* to, int64_t bytes) {
   constexpr int64_t kVector = sizeof state.value;
   for (; bytes >= kVector; bytes -= kVector, to += kVector) memcpy(to, state.value, kVector);
-  for (int64_t i = 0; i < bytes; ++i) to[i] = static_cast<char>(state.value[i]);
+  // What is left ends with a whole element, so that each part of it begins with one.
+  FillPart<8>(state, bytes, &to);
+  FillPart<4>(state, bytes, &to);
+  FillPart<2>(state, bytes, &to);
+  FillPart<1>(state, bytes, &to);
 }
 
 // A row: the elements of the last axis with a border, pieces of some bytes each.
