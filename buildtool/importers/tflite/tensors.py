@@ -19,6 +19,9 @@ MOST_DENSIFIED = 2**26  # elements of a tensor whose buffer may be tiny
 _DENSE = 0
 _INDICES = {1: "<i4", 2: "<u2", 3: "u1"}  # by the kind of the vector
 
+#: Ways to quantise beside scales of channels, by the kind of their table.
+_DETAILS = {1: "custom quantisation", 2: "quantisation in blocks", 3: "quantisation along several axes"}
+
 
 def dtype_of_code(code: int, where: Where) -> DType:
     """The element type of a TFLite type number."""
@@ -156,6 +159,12 @@ def quantisation_of(table: Table | None, code: int, shape: Sequence[int], where:
     """Scales and zero points of a tensor of a type, by its number; None where it has none."""
     if table is None:
         return None
+    if details := table.integer(4, "<B"):  # the scales of the file then say nothing
+        raise UnsupportedError(
+            f"{_DETAILS.get(details, f'quantisation of kind {details}')} is not supported",
+            where=where,
+            remedy="quantise the weights with one scale, or one for each channel",
+        )
     scales, zeros = table.numbers(2, "<f4"), table.numbers(3, "<i8")
     if not scales.size:
         return None

@@ -287,3 +287,29 @@ def test_a_state_that_a_deployment_carries(tmp_path: Path) -> None:
         y, state = run(graph, {"x0": x, "x4": state})
         wanted = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
         np.testing.assert_allclose(y, wanted, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("details", "told"),
+    [
+        (1, "custom quantisation is not supported"),
+        (2, "quantisation in blocks is not supported"),
+        (3, "quantisation along several axes is not supported"),
+        (7, "quantisation of kind 7 is not supported"),
+    ],
+)
+@pytest.mark.parametrize("scales", [[], [0.5]])
+def test_other_ways_to_quantise_are_refused(details: int, told: str, scales: list[float], tmp_path: Path) -> None:
+    """The scales beside them say nothing: to use them would be silently wrong."""
+    held = Quantisation(scales, [0] * len(scales), details=details)
+    tensors = [
+        TensorSpec("held", "int8", (2, 2), np.ones((2, 2), np.int8), held),
+        TensorSpec("x", _F, (2, 2)),
+        TensorSpec("w", _F, (2, 2)),
+        TensorSpec("y", _F, (2, 2)),
+    ]
+    nodes = [NodeSpec("DEQUANTIZE", [0], [2], "DequantizeOptions"), NodeSpec("ADD", [1, 2], [3], "AddOptions")]
+    file = tmp_path / "model.tflite"
+    file.write_bytes(write(GraphSpec(tensors, nodes, [1], [3])))
+    with pytest.raises(UnsupportedError, match=told):
+        import_model(ImportRequest("details", file))

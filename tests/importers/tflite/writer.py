@@ -59,6 +59,7 @@ class Quantisation:
     scales: Sequence[float]
     zero_points: Sequence[int]
     axis: int = 0
+    details: int = 0  # the kind of a table with more
 
 
 @dataclass(frozen=True)
@@ -169,7 +170,8 @@ class _Writer:
 
     def quantisation(self, item: Quantisation) -> int:
         scales, zeros = self.numbers(item.scales, "float32"), self.numbers(item.zero_points, "int64")
-        return self.table("QuantizationParameters", Scale=scales, ZeroPoint=zeros, QuantizedDimension=item.axis)
+        more = {"DetailsType": item.details, "Details": self.table("CustomQuantization")} if item.details else {}
+        return self.table("QuantizationParameters", Scale=scales, ZeroPoint=zeros, QuantizedDimension=item.axis, **more)
 
     def sparsity(self, item: Sparsity) -> int:
         levels = self.offsets([self.level(level) for level in item.levels])
