@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -86,6 +87,13 @@ def concat(rng: Rng) -> Iterator[NativeCase]:
             Operand(whole(rng, shape), quant if index == 1 else one_scale(rng)) for index, shape in enumerate(parts)
         ]
         yield stored_case(f"{number}_mixed", Concat(axis), others, (DType.S8, quant))
+    for number, (axis, parts) in enumerate(shapes):  # steps of another size, or counted from another zero
+        quant = one_scale(rng)
+        scaled = replace(quant, scales=(float(np.float32(quant.scales[0] * 1.7)),))
+        moved = replace(quant, zero_points=(quant.zero_points[0] ^ 5,))
+        ways = (scaled, moved, quant)
+        mixed = [Operand(whole(rng, shape), ways[index % 3]) for index, shape in enumerate(parts)]
+        yield stored_case(f"{number}_one_differs", Concat(axis), mixed, (DType.S8, quant))
 
 
 def pad(rng: Rng) -> Iterator[NativeCase]:

@@ -76,6 +76,11 @@ def _moved(quant: QuantType) -> QuantType:
     return replace(quant, zero_points=tuple(zero ^ 5 for zero in quant.zero_points))
 
 
+def _scaled(quant: QuantType) -> QuantType:
+    """Steps of another size, counted from the same zero."""
+    return replace(quant, scales=tuple(float(np.float32(scale * 1.7)) for scale in quant.scales))
+
+
 #: Windows whose rows, or columns, all lie in the padding.
 _NOTHING_BELOW: tuple[tuple[tuple[int, ...], dict[str, Any]], ...] = (
     ((1, 1, 4, 37), {"kernel": (2, 1), "dilations": (3, 1), "pads": (2, 0, 2, 0)}),
@@ -94,6 +99,11 @@ def max_pool2d(rng: Rng) -> Iterator[NativeCase]:
             yield stored_case(f"{number}_wide", MaxPool2d(**attributes), [x], (DType.S8, wide))
         if number in (1, 12):
             yield stored_case(f"{number}_moved", MaxPool2d(**attributes), [x], (DType.S8, _moved(quant)))
+    for number in (0, 1, 12):
+        shape, attributes = POOLS[number]
+        quant = one_scale(rng)
+        x = Operand(whole(rng, shape), quant)
+        yield stored_case(f"{number}_scaled", MaxPool2d(**attributes), [x], (DType.S8, _scaled(quant)))
 
 
 def avg_pool2d(rng: Rng) -> Iterator[NativeCase]:
@@ -152,3 +162,10 @@ def resize2d(rng: Rng) -> Iterator[NativeCase]:
             if number == 1:
                 yield stored_case(f"{number}_{turn}_moved", op, [x], (DType.S8, _moved(quant)))
             yield stored_case(f"{number}_{turn}_other", op, [x], (DType.S8, one_scale(rng)))
+    shape, size = sizes[1]
+    scales = tuple(float(np.float32(size[axis] / shape[1 + axis])) for axis in (0, 1))
+    for turn, (mode, coordinates, rounding) in enumerate(ways):
+        quant = one_scale(rng)
+        x = Operand(whole(rng, shape), quant)
+        op = Resize2d(size, scales, mode, coordinates, rounding)
+        yield stored_case(f"1_{turn}_scaled", op, [x], (DType.S8, _scaled(quant)))

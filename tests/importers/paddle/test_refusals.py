@@ -147,3 +147,20 @@ def test_the_second_operand_begins_at_an_axis(shape: tuple[int, ...], axis: int,
     ahead = 3 if axis == -1 else axis
     whole = y.reshape(((1,) * ahead + shape + (1,) * 4)[:4])
     check(file, {"X_0": x, "Y_0": y}, [x - whole])
+
+
+def test_single_numbers_one_after_the_other(tmp_path: Path) -> None:
+    """Numbers without axes are joined as lists of one; where there are axes, as they are."""
+    for parts, wanted in (
+        ((np.float32(1), np.float32(2), np.float32(3)), np.array([1, 2, 3], np.float32)),
+        ((random(2), random(3, seed=1)), np.concatenate([random(2), random(3, seed=1)])),
+    ):
+        inputs = {f"X{index}": np.asarray(part) for index, part in enumerate(parts)}
+        program = program_of("concat", inputs, {}, {"axis": 0}, ("Out",))
+        slots = next(item for item in program.blocks[0].ops if item.type == b"concat").inputs
+        del slots[1:]
+        slots[0].parameter = b"X"
+        slots[0].arguments[:] = [f"{name}_0".encode() for name in inputs]
+        file = tmp_path / "model.pdmodel"
+        file.write_bytes(program.SerializeToString())
+        check(file, {f"{name}_0": item for name, item in inputs.items()}, [wanted])
