@@ -102,7 +102,7 @@ TEST(TwoLibraries, LiveInOneProgram) {
   const lathe_api* b = lathe_api_test_b();
   EXPECT_STREQ(a->library, "test_a");
   EXPECT_STREQ(b->library, "test_b");
-  EXPECT_EQ(a->kernel_count(), 21u);
+  EXPECT_EQ(a->kernel_count(), 24u);
   EXPECT_EQ(b->kernel_count(), 1u);
   ASSERT_EQ(b->model_count(), 1u);
   EXPECT_STREQ(b->model_at(0)->name, "echo");
