@@ -69,3 +69,4 @@ def _in_line(line: str, start: int) -> Iterator[Mutation]:
     for whole, what in ((_STATEMENT, "a call left out"), (_CHECK, "a check left out"), (_ASSIGNED, "a value kept")):
         if whole.match(covered.rstrip()):
             yield Mutation(start, start + len(line), "", what)
+            break  # a checked call is both

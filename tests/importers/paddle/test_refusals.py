@@ -164,3 +164,20 @@ def test_single_numbers_one_after_the_other(tmp_path: Path) -> None:
         file = tmp_path / "model.pdmodel"
         file.write_bytes(program.SerializeToString())
         check(file, {f"{name}_0": item for name, item in inputs.items()}, [wanted])
+
+
+def test_anchors_of_oblong_steps(tmp_path: Path) -> None:
+    """Steps of 16 across and 8 down: an area of 128, which the ratio 2 makes 8 wide and 16 high."""
+    attributes = {
+        "stride": [16.0, 8.0],
+        "anchor_sizes": [32.0],
+        "aspect_ratios": [2.0],
+        "offset": 0.5,
+        "variances": [1.0, 1.0, 1.0, 1.0],
+    }
+    file = _file(tmp_path, "anchor_generator", {"Input": random(1, 1, 1, 2)}, attributes, ("Anchors", "Variances"))
+    across, down = np.array([7.5, 23.5]), 3.5
+    half_width, half_height = (32 / 16 * 8 - 1) / 2, (32 / 8 * 16 - 1) / 2
+    wanted = [[x - half_width, down - half_height, x + half_width, down + half_height] for x in across]
+    anchors = np.array(wanted, np.float32).reshape(1, 2, 1, 4)
+    check(file, {"Input_0": random(1, 1, 1, 2)}, [anchors, np.ones((1, 2, 1, 4), np.float32)])
