@@ -21,6 +21,7 @@ from buildtool.errors import RunError
 from buildtool.ir.operator import Array
 from buildtool.ops.registry import registry
 from buildtool.runtime import Library
+from buildtool.schemas import container_pb2 as pb
 from buildtool.targets.cpu import TARGET
 from buildtool.targets.protocol import LibrarySource, ModelSource
 from buildtool.workflow import measure_accuracy
@@ -152,6 +153,24 @@ def test_libraries_compute_with_what_is_stored_on_arm(form: str, abi: str, tmp_p
     _check(tmp_path, form, abi)
 
 
+_SPOILT = {"depth": (0, 1, 48, 97, 192, 2**63), "width": (0, 1, 8, 32, 2**62), "block": (0, 1, 97), "storage": (4, 99)}
+
+
+def _refuses_spoilt_scales(library: Library, model: bytes, data: bytes) -> None:
+    """A file whose scales do not fit its panels is an error when the engine is created, whatever is wrong with them."""
+    message = pb.Model.FromString(model)
+    for value in message.graph.values:
+        if not value.constant.HasField("scaled"):
+            continue
+        right = pb.Scaled.FromString(value.constant.scaled.SerializeToString())
+        for field, numbers in {**_SPOILT, "offset": (right.offset + 1, 2**40)}.items():
+            for number in numbers:
+                setattr(value.constant.scaled, field, number)
+                with pytest.raises(RunError, match="scales"):
+                    library.engine(model=message.SerializeToString(), data=data)
+                value.constant.scaled.CopyFrom(right)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("form", "bits"), [("half", 16), ("int4", 4.5)])
 def test_few_rows_expand_no_weights(form: str, bits: float, tmp_path: Path) -> None:
@@ -183,6 +202,7 @@ def test_few_rows_expand_no_weights(form: str, bits: float, tmp_path: Path) -> N
         fed = {f"x{i}": np.random.default_rng(i).standard_normal((n, 96), np.float32) for i, n in enumerate([1, rows])}
         for i, y in enumerate(engine.run(fed).values()):
             np.testing.assert_allclose(y, fed[f"x{i}"] @ rounded[i].T, rtol=1e-4, atol=1e-4)
+    _refuses_spoilt_scales(Library(built.folder / built.libraries[0].shared), planned.read_bytes(), data)
     memory = engine.session().memory
     assert memory.weights_allocated < 2048
     assert memory.weights_mapped < 1.1 * weights.size * bits / 8
