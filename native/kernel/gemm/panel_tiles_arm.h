@@ -76,7 +76,7 @@ inline void RunQuads(const PackedTile& tile, size_t quads) {
 #endif
 
 // Less than a panel, by two vectors that overlap where there are enough elements.
-inline void CopyPart(const Element* from, size_t count, Element* to) {
+__attribute__((noinline)) inline void CopyPart(const Element* from, size_t count, Element* to) {
   constexpr size_t kWhole = 16 / sizeof(Element), kHalf = kWhole / 2;
   if (count >= kWhole) {
     memcpy(to, from, 16);
