@@ -8,31 +8,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from buildtool.errors import ModelFileError, Where
 
 MOST_DEPTH = 32
 NOT_TEXT = "model_file_path is the prototxt, a text; weight_file_path is the caffemodel"
 _TOKEN = re.compile(
-    r"(?P<space>[ \t\r\f\v]+|\#[^\n]*)|(?P<newline>\n)"
+    r"(?P<space>[ \t\r\f\v]+|\#[^\n]*)|(?P<newline>\n+)"
     r"|(?P<string>\"(?:[^\"\\\n]|\\[^\n])*\"|'(?:[^'\\\n]|\\[^\n])*')"
     r"|(?P<word>-?[ \t]*[A-Za-z0-9_.](?:[A-Za-z0-9_.]|(?<=[eE])[+-])*)|(?P<mark>[{}<>\[\]:;,])"
+    r"|(?P<other>.)"
 )
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_ESCAPE = re.compile(r"\\(.)")
 _CLOSING = {"{": "}", "<": ">"}
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"'}
 
 
-@dataclass(frozen=True)
-class Scalar:
+class Scalar(NamedTuple):
     """A number, a word or a string."""
 
     text: str
     quoted: bool
 
 
-@dataclass(frozen=True)
-class Message:
+class Message(NamedTuple):
     """What stands between braces."""
 
     fields: tuple[Field, ...]
@@ -41,8 +43,7 @@ class Message:
         return [field for field in self.fields if field.name == name]
 
 
-@dataclass(frozen=True)
-class Field:
+class Field(NamedTuple):
     """A name and its value; the elements of a list in brackets are fields of one name."""
 
     name: str
@@ -50,8 +51,7 @@ class Field:
     line: int
 
 
-@dataclass(frozen=True)
-class _Token:
+class _Token(NamedTuple):
     kind: str  # string, word or mark; end at the end of the text
     text: str
     line: int
@@ -76,16 +76,15 @@ class _Parser:
         return ModelFileError(what, where=replace(self._where, line=line), remedy=remedy)
 
     def _split(self, text: str) -> Iterator[_Token]:
-        line, at = 1, 0
-        while at < len(text):
-            match = _TOKEN.match(text, at)
-            if match is None:
-                raise self._fail(f"{text[at]!r} is not expected here", line, NOT_TEXT if line == 1 else "")
-            kind, at = match.lastgroup or "", match.end()
+        line = 1
+        for match in _TOKEN.finditer(text):
+            kind = match.lastgroup or ""
             if kind == "newline":
-                line += 1
+                line += len(match[0])
+            elif kind == "other":
+                raise self._fail(f"{match[0]!r} is not expected here", line, NOT_TEXT if line == 1 else "")
             elif kind != "space":
-                yield _Token(kind, match.group(), line)
+                yield _Token(kind, match[0], line)
         while True:
             yield _Token("end", "", line)
 
@@ -93,9 +92,9 @@ class _Parser:
         token, self._next = self._next, next(self._tokens)
         return token
 
-    def _take_if(self, *marks: str) -> bool:
+    def _take_if(self, marks: str) -> bool:
         if self._next.kind == "mark" and self._next.text in marks:
-            self._take()
+            self._next = next(self._tokens)
             return True
         return False
 
@@ -112,10 +111,10 @@ class _Parser:
                 if token.kind == "end" and end == "end":
                     return Message(tuple(fields))
                 raise self._fail(f"'{end}' is missing", token.line, "the file is damaged or truncated: export it again")
-            if token.kind != "word" or not re.fullmatch(r"[A-Za-z_]\w*", token.text):
+            if token.kind != "word" or not _NAME.fullmatch(token.text):
                 raise self._fail(f"a field has no name but {token.text!r}", token.line, NOT_TEXT if depth == 0 else "")
             fields += self._values(token, depth)
-            self._take_if(",", ";")
+            self._take_if(",;")
 
     def _values(self, name: _Token, depth: int) -> list[Field]:
         """The value of a field, or those in brackets."""
@@ -136,7 +135,7 @@ class _Parser:
         if token.kind == "mark" and token.text in _CLOSING:
             return Field(name.text, self.message(_CLOSING[token.text], depth + 1), name.line)
         if token.kind == "word":
-            return Field(name.text, Scalar(re.sub(r"\s", "", token.text), False), name.line)
+            return Field(name.text, Scalar(_together(token.text), False), name.line)
         if token.kind != "string":
             raise self._fail(f"'{name.text}' has no value", token.line)
         text = _unescaped(token.text)
@@ -146,4 +145,10 @@ class _Parser:
 
 
 def _unescaped(literal: str) -> str:
-    return re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[0]), literal[1:-1])
+    text = literal[1:-1]
+    return _ESCAPE.sub(lambda match: _ESCAPES.get(match[1], match[0]), text) if "\\" in text else text
+
+
+def _together(word: str) -> str:
+    """A number without the spaces after its sign."""
+    return "-" + word[1:].lstrip() if word.startswith("-") else word
