@@ -14,7 +14,7 @@ from pathlib import Path
 
 from buildtool.plan import manifest
 from tests.ops.case import cases_of, operators_with_cases
-from tests.ops.hostile_models import HOSTILE_PER_OPERATOR, hostile_file, refused_file
+from tests.ops.hostile_models import write_hostile
 from tests.ops.native_cases import write_cases, write_natives
 from tests.ops.stored import stored_cases
 
@@ -29,9 +29,7 @@ def write(folder: Path, pattern: str, isas: list[str]) -> int:
             cases, stored = list(cases_of(operator)), list(stored_cases(operator))
             write_cases(folder, cases, manifests)
             write_natives(folder, operator, stored, manifests)
-            hostile = hostile_file([*cases, *stored], HOSTILE_PER_OPERATOR, seed)
-            (folder / f"{operator}.hostile").write_bytes(hostile)
-            (folder / f"{operator}.refused").write_bytes(refused_file(cases))
+            write_hostile(folder, cases, stored, manifests.of(operator), seed)
     others = {kernel.name for kernel in manifests if isas and kernel.isa not in isas}
     for file in folder.glob("*.case"):
         if not fnmatch(file.stem, pattern) or any(file.stem.startswith(f"{name}_") for name in others):

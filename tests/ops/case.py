@@ -17,12 +17,17 @@ from tests.ops import cases as cases_package
 
 @dataclass(frozen=True)
 class OpCase:
-    """One application of an operator. `constants` are the positions of inputs that the model brings (weights)."""
+    """One application of an operator.
+
+    `constants`: the positions of inputs that the model brings (weights). `made_for`: how the names of the algorithms
+    begin that the case was made for; kernels of others run it as it stands only.
+    """
 
     op: Operator
     inputs: tuple[Array, ...]
     name: str  # unique among the cases of the operator; letters, digits and underscores
     constants: tuple[int, ...] = ()
+    made_for: str = ""
 
     @property
     def types(self) -> tuple[TensorType, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -66,7 +67,7 @@ def in_half(cases: Iterable[OpCase]) -> Iterator[OpCase]:
     for case in cases:
         if all(array.dtype == np.float32 for array in case.inputs):
             halves = tuple(array.astype(np.float16) for array in case.inputs)
-            yield OpCase(case.op, halves, f"in_half_{case.name}", case.constants)
+            yield replace(case, inputs=halves, name=f"in_half_{case.name}")
 
 
 def special(*more: float) -> Array:

@@ -11,26 +11,58 @@ import copy
 import math
 import random
 import struct
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 
 from buildtool.codegen import container_writer
 from buildtool.ir.attributes import AttrKind
-from buildtool.ir.graph import Graph
-from buildtool.ir.operator import Array, Operator
-from buildtool.ir.types import DType
+from buildtool.ir.graph import Graph, Node
+from buildtool.ir.operator import Array, Operator, OperatorError
+from buildtool.ir.types import DType, TensorType
+from buildtool.plan.manifest import KernelInfo
+from buildtool.plan.plan import ALIGNMENT
 from buildtool.schemas import container_pb2 as pb
 from tests.ops.case import OpCase
-from tests.ops.native_cases import NativeCase, blob, case_graph
+from tests.ops.native_cases import NativeCase, blob, case_graph, packings
 
 HOSTILE_PER_OPERATOR = 100
+_T = TypeVar("_T")
+_Change = Callable[[pb.Model, random.Random], None]
 _INTS = (-(2**62), -(2**31), -7, -2, -1, 0, 0, 1, 1, 2, 2, 3, 4, 5, 8, 100, 2**20, 2**30, 2**31, 2**40, 2**63 - 1)
 _DIMS = (0, 1, 1, 2, 3, 4, 5, 7, 16, 17, 64, 2**16, 2**31, 2**40, 2**61)
 _FLOATS = (0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 1e-30, 1e30, math.inf, -math.inf, math.nan)
 _WORDS = ("none", "relu", "clip", "sigmoid", "elu", "constant", "reflect", "edge", "nearest", "linear", "asymmetric")
 _MAX_CONSTANT = 1 << 16  # elements
+
+
+def write_hostile(
+    folder: Path, cases: Sequence[OpCase], stored: Sequence[NativeCase], kernels: Sequence[KernelInfo], seed: int
+) -> None:
+    """The files of an operator with these cases, of which `stored` have stored numbers, and with these kernels."""
+    operator = kernels[0].op
+    (folder / f"{operator}.hostile").write_bytes(hostile_file([*cases, *stored], HOSTILE_PER_OPERATOR, seed))
+    graphs = [*(_graph_of(case) for case in _some(cases, 8)), *(case.graph for case in _some(stored, 8))]
+    (folder / f"{operator}.refused").write_bytes(refused_file(graphs, None))
+    for kernel in kernels:
+        fitting = [graph for graph in graphs if "" in packings(graph, kernel)]
+        if not fitting:
+            every = (*map(_graph_of, cases), *(case.graph for case in stored))
+            fitting = list(islice((graph for graph in every if "" in packings(graph, kernel)), 1))
+        (folder / f"{kernel.name}__planned.refused").write_bytes(refused_file(_some(fitting, 3), kernel.name))
+
+
+def _some(items: Sequence[_T], count: int) -> Sequence[_T]:
+    return items[:: max(1, len(items) // count)]
+
+
+def _graph_of(case: OpCase) -> Graph:
+    return case_graph(case.op, tuple(case.inputs), frozenset(case.constants))
 
 
 def hostile_file(
@@ -54,28 +86,86 @@ def hostile_file(
     return b"".join(parts)
 
 
-def refused_file(cases: Sequence[OpCase]) -> bytes:
-    """Models of these cases with an operand too many or too few, which no kernel may take."""
-    models: list[bytes] = []
-    for case in cases[:: max(1, len(cases) // 8)]:
-        graph = case_graph(case.op, tuple(case.inputs), frozenset(case.constants))
-        least, most = case.op.arity
-        counts = [] if least == 0 else [least - 1]
-        if most is not None:
-            counts.append(most + 1)
-        for count in (*counts, None):
-            message = container_writer.encode(graph, "refused", container_writer.Stored(), None)[0]
-            rng = random.Random(len(models))
-            inputs = message.graph.body.nodes[0].inputs
-            if count is None:
-                _add_output(message, rng)
-            else:
-                del inputs[count:]
-                inputs.extend([inputs[-1] if inputs else 0] * (count - len(inputs)))
-            data = _fill_constants(message, rng)
-            message.data_size = len(data)
-            models.append(blob(message.SerializeToString(deterministic=True)) + blob(data))
+def refused_file(graphs: Sequence[Graph], kernel: str | None) -> bytes:
+    """Models of these nodes that no kernel may take: with an operand too many or too few, or with an input longer by
+    one along one axis, where shape inference refuses that. `kernel`: the one that they are planned for; of several that
+    a library could choose from, the first one that is asked would refuse for all."""
+    models = [
+        blob(message.SerializeToString(deterministic=True)) + blob(data)
+        for graph in graphs
+        for message, data in _refused(graph, kernel)
+    ]
     return b"".join((b"LATHEHOST", struct.pack("<I", len(models)), *models))
+
+
+def _refused(graph: Graph, kernel: str | None) -> Iterator[tuple[pb.Model, bytes]]:
+    (node,) = graph.nodes
+    rng = random.Random(0)
+    for change in (*_other_operands(node.op), *_other_sizes(node)):
+        message = container_writer.encode(graph, "refused", container_writer.Stored(), None)[0]
+        change(message, rng)
+        data = _fill_constants(message, rng)
+        message.data_size = len(data)
+        if kernel is not None:
+            _plan(message, kernel)
+        yield message, data
+
+
+def _other_operands(op: Operator) -> Iterator[_Change]:
+    least, most = op.arity
+    counts = [] if least == 0 else [least - 1]
+    if most is not None:
+        counts.append(most + 1)
+    for count in counts:
+        yield partial(_count_inputs, count)
+    yield _add_output
+
+
+def _count_inputs(count: int, message: pb.Model, rng: random.Random) -> None:
+    inputs = message.graph.body.nodes[0].inputs
+    del inputs[count:]
+    inputs.extend([inputs[-1] if inputs else 0] * (count - len(inputs)))
+
+
+def _other_sizes(node: Node) -> Iterator[_Change]:
+    types = [_of_numbers(value.type) for value in node.inputs]
+    if _refuses(node.op, types):
+        return
+    for index, item in enumerate(types):
+        for axis, size in enumerate(item.shape):
+            longer = replace(item, shape=(*item.shape[:axis], size + 1, *item.shape[axis + 1 :]))
+            if _refuses(node.op, [*types[:index], longer, *types[index + 1 :]]):
+                yield partial(_lengthen, index, axis)
+
+
+def _lengthen(index: int, axis: int, message: pb.Model, rng: random.Random) -> None:
+    message.graph.values[message.graph.body.nodes[0].inputs[index]].dims[axis].size += 1
+
+
+def _plan(message: pb.Model, kernel: str) -> None:
+    """Each value has a place of its own."""
+    sizes = {dtype.code: dtype.itemsize for dtype in DType}
+    message.plan.abi = "host"
+    message.plan.nodes.add(kernels=[kernel])
+    for index, value in enumerate(message.graph.values):
+        if value.HasField("constant"):
+            continue
+        size = sizes.get(value.dtype, 8) * math.prod(dim.size for dim in value.dims)
+        message.plan.arena.add(value=index, offset=message.plan.arena_size, size=size)
+        message.plan.arena_size += -(-size // ALIGNMENT) * ALIGNMENT
+
+
+def _of_numbers(item: TensorType) -> TensorType:
+    """What stored numbers stand for."""
+    return item if item.quant is None else replace(item, dtype=DType.F32, quant=None)
+
+
+def _refuses(op: Operator, types: Sequence[TensorType]) -> bool:
+    try:
+        op.infer(types)
+    except OperatorError:
+        return True
+    return False
 
 
 def _changed_operator(case: OpCase, rng: random.Random, around: Callable[[Graph], Graph] | None) -> pb.Model:
@@ -279,7 +369,7 @@ def _change_quantisation(model: pb.Model, rng: random.Random) -> None:
             quant.zero_points.append(0)
 
 
-_CHANGES: tuple[Callable[[pb.Model, random.Random], None], ...] = (
+_CHANGES: tuple[_Change, ...] = (
     _change_attribute,
     _change_attribute,
     _change_dimension,

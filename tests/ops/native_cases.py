@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -58,15 +58,23 @@ def write_cases(
     cases: Iterable[OpCase],
     manifests: Manifests,
     natives: Callable[[OpCase], Iterable[NativeCase]] | None = None,
+    isas: Collection[str] | None = None,
 ) -> Written:
-    """One file per model of a case (`natives`: all its variants if not given) and kernel that fits it."""
+    """One file per model of a case (`natives`: all its variants if not given) and kernel that fits it.
+
+    `isas`: instruction sets whose kernels have files; the others are counted.
+    """
     files = {kernel.name: 0 for kernel in manifests}
     for case in cases:
-        for native in (natives or variants)(case):
+        for number, native in enumerate((natives or variants)(case)):
             for kernel in manifests.of(case.op.name):
+                if number > 0 and not kernel.algorithm.startswith(case.made_for):
+                    continue
                 for packing in packings(native.graph, kernel):
-                    write_case(folder, files, native, kernel, packing)
+                    write_case(folder, files, native, kernel, packing, isas=isas)
         for kernel in manifests.of(case.op.name) if natives is None else ():
+            if isas is not None and kernel.isa not in isas:
+                continue
             cut, joined = strides_of(case, kernel)
             if not cut and not joined:
                 continue
@@ -76,13 +84,20 @@ def write_cases(
     return Written(files)
 
 
-def write_natives(folder: Path, operator: str, natives: Iterable[NativeCase], manifests: Manifests) -> Written:
-    """One file per model and kernel of the operator that fits it."""
+def write_natives(
+    folder: Path,
+    operator: str,
+    natives: Iterable[NativeCase],
+    manifests: Manifests,
+    isas: Collection[str] | None = None,
+) -> Written:
+    """One file per model and kernel of the operator that fits it. `isas`: as for `write_cases`."""
     files = {kernel.name: 0 for kernel in manifests.of(operator)}
     for native in natives:
         for kernel in manifests.of(operator):
             for packing in packings(native.graph, kernel):
-                write_case(folder, files, replace(native, name=f"stored_{native.name}"), kernel, packing)
+                stored = replace(native, name=f"stored_{native.name}")
+                write_case(folder, files, stored, kernel, packing, isas=isas)
     return Written(files)
 
 
@@ -93,11 +108,13 @@ def write_case(
     kernel: KernelInfo,
     packing: str,
     manifests: Manifests | None = None,
+    isas: Collection[str] | None = None,
 ) -> None:
-    """One file. `manifests`: where the kernels of other nodes are found."""
+    """One file. `manifests`: where the kernels of other nodes are found. `isas`: as for `write_cases`."""
     stem = f"{kernel.name}_{files[kernel.name]:04}_{native.name}_{packing}".rstrip("_")
     name = re.sub(r"\W+", "_", stem)
-    (folder / f"{name}.case").write_bytes(encode(native, kernel, packing, manifests))
+    if isas is None or kernel.isa in isas:
+        (folder / f"{name}.case").write_bytes(encode(native, kernel, packing, manifests))
     files[kernel.name] += 1
 
 

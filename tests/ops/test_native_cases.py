@@ -15,6 +15,9 @@ from buildtool.targets.cpu import TARGET
 from tests.native_builds import QEMU, RISCV, cases_program, command, riscv_emulator, run_cases
 from tests.ops.isa_flags import intrinsics, isa_flags
 
+# Portable kernels that run the cases of Winograd as well.
+_NOT_WINOGRAD = ("conv2d_f32_tile__portable", "conv2d_f16_direct__portable")
+
 
 @pytest.mark.slow
 def test_kernels_on_host_under_sanitizers(case_folder: Path) -> None:
@@ -25,8 +28,9 @@ def test_kernels_on_host_under_sanitizers(case_folder: Path) -> None:
 @pytest.mark.arm
 @pytest.mark.parametrize("abi", sorted(QEMU))
 def test_kernels_on_arm(abi: str, case_folder: Path) -> None:
-    """The kernels for ARM on everything; the portable ones, which the host runs on everything, on what is fixed."""
-    without = ("*__portable_*_symbol*", "*__portable_*_variable*")
+    """The kernels for ARM on everything; the portable ones, which the host runs on everything, on what is fixed, and
+    made for them."""
+    without = ("*__portable_*_symbol*", "*__portable_*_variable*", *(f"{name}_*winograd_*" for name in _NOT_WINOGRAD))
     run_cases(cases_program(abi), case_folder, abi, without=without, functions=True)
 
 
@@ -40,10 +44,12 @@ def test_all_kernels_and_variants_on_arm(abi: str, case_folder: Path) -> None:
 @pytest.mark.sweep
 @pytest.mark.arm
 @pytest.mark.parametrize("vlen", [0, 128, 256, 512, 1024])
-def test_all_kernels_and_variants_on_riscv(vlen: int, case_folder: Path) -> None:
+def test_all_kernels_and_variants_on_riscv(vlen: int, riscv_case_folder: Path) -> None:
     """The portable kernels without vectors, the others with vectors of so many bits."""
     without = ("*__portable_*",) if vlen else ()
-    run_cases(cases_program(RISCV), case_folder, RISCV, without=without, functions=True, emulator=riscv_emulator(vlen))
+    run_cases(
+        cases_program(RISCV), riscv_case_folder, RISCV, without=without, functions=True, emulator=riscv_emulator(vlen)
+    )
 
 
 def _core_files() -> list[Path]:

@@ -104,4 +104,4 @@ def _case(
     made = [(shape[1 + axis] + pads[axis] + pads[2 + axis] - size) // stride + 1 for axis in (0, 1)]
     filters = normal(rng, (outputs, size, size, shape[3])) / np.float32(np.sqrt(size * size * shape[3]))
     inputs = (normal(rng, shape), filters, normal(rng, (outputs,)), normal(rng, (shape[0], *made, outputs)))
-    return OpCase(op, inputs[:operands], name, (1, 2)[: operands - 1])
+    return OpCase(op, inputs[:operands], name, (1, 2)[: operands - 1], made_for="winograd")
