@@ -15,6 +15,7 @@ from buildtool.passes.pipeline import optimise
 from buildtool.schemas import paddle_program_pb2 as pb
 from tests.importers.paddle.harness import archive, array, compare, imported, run
 from tests.importers.paddle.plain import program_of
+from tests.oracles.paddle.programs import random
 
 _PROGRAMS = [
     ("control_flow.zip", name, ".json") for name in ("choice", "repeat", "always_four", "at_most_four", "grown")
@@ -73,6 +74,26 @@ def test_an_array_without_a_bound_is_refused(tmp_path: Path) -> None:
     (tmp_path / "model.pdmodel").write_bytes(changed)
     with pytest.raises(UnsupportedError, match="the number of elements"):
         imported(tmp_path / "model.pdmodel")
+
+
+@pytest.mark.parametrize(("stacked", "axis"), [(False, 1), (False, -1), (True, 0), (True, 1), (True, 2)])
+def test_elements_beside_each_other(stacked: bool, axis: int, tmp_path: Path) -> None:
+    """The elements x, 2x, 3x, ... joined along another axis than the first one, or stacked as a new one."""
+    program = pb.Program.FromString(archive("blocks.zip")["array_in_loop/model.pdmodel"])
+    (joined,) = [item for item in program.blocks[0].ops if item.type == b"tensor_array_to_tensor"]
+    for attribute in joined.attrs:
+        if attribute.name == b"axis":
+            attribute.i = axis
+        elif attribute.name == b"use_stack":
+            attribute.b = stacked
+    file = tmp_path / "model.pdmodel"
+    file.write_bytes(program.SerializeToString())
+    graph = imported(file).graph
+    x = random(2, 3)
+    for count in (1, 3, 5):
+        elements = [x * np.float32(number) for number in range(1, count + 1)]
+        wanted = np.stack(elements, axis) if stacked else np.concatenate(elements, axis)
+        compare(run(graph, {"x": x, "n": np.array([count], np.int64)})[:1], [wanted], 1e-6)
 
 
 def _operator(block: pb.Block, op: str, inputs: dict[str, str], output: str) -> pb.Operator:

@@ -98,13 +98,15 @@ def _file(
             {"code_type": "encode_center_size"},
             "boxes of 3 numbers",
         ),
+        ("anchor_generator", {"Input": _IMAGE}, {"stride": [16.0, 0.0]}, r"the strides \[16.0, 0.0\]"),
+        ("anchor_generator", {"Input": _IMAGE}, {"stride": [16.0]}, r"the strides \[16.0\]"),
     ],
 )
 def test_what_no_program_says(
     op: str, inputs: Mapping[str, Array], attributes: Mapping[str, Any], told: str, tmp_path: Path
 ) -> None:
     fed = {name: np.asarray(item) for name, item in inputs.items()}
-    output = {"box_coder": "OutputBox", "conv2d": "Output", "unfold": "Y"}.get(op, "Out")
+    output = {"anchor_generator": "Anchors", "box_coder": "OutputBox", "conv2d": "Output", "unfold": "Y"}.get(op, "Out")
     output = "Y" if op == "group_norm" else output
     with pytest.raises(ModelFileError, match=told):
         import_model(ImportRequest("refused", _file(tmp_path, op, fed, attributes, (output,))))
