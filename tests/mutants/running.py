@@ -18,7 +18,7 @@ from tests.mutants.rooms import PROGRAMS, Room
 
 _SECONDS = 240  # of a command; a fault that takes longer is found
 _PROGRAM_SECONDS = 20  # of a program that tests natively, and beside that ten times what it takes without a fault
-_FIRST_SECONDS = 3600  # of a build of everything
+_FIRST_SECONDS = 3600  # of a build of everything, and of writing cases
 _WITH_CASES = ("slice", "concat")  # operators that stand around others in cases with rows that lie apart
 _BUILD = """
 import sys
@@ -47,7 +47,7 @@ class Runner:
         """RuntimeError where tests fail without any fault: then nothing that they say counts."""
         if self._room.operator:
             write = [sys.executable, "-m", "tests.ops", self._cases.name, f"{self._room.operator}_*"]
-            if self._run(write) != 0:
+            if self._run(write, _FIRST_SECONDS) != 0:
                 raise RuntimeError(f"the cases of {self._room.operator} cannot be written")
         found = self._native(_FIRST_SECONDS) if self._room.is_native else self._warm()
         if found is not False:
