@@ -113,6 +113,16 @@ void RunPanelRange(const PanelJob& job, const PanelChunk& chunk, int64_t begin, 
 }  // namespace LATHE_ISA
 namespace {
 
+constexpr int64_t kChunkHeadBytes = 64;  // of a thread's scratch: the number of the chunk that it has at hand
+
+// The chunk of a thread, in its scratch.
+inline PanelChunk ChunkOfThread(const PanelJob& job, int thread) {
+  PanelChunk chunk = {};
+  chunk.rows = reinterpret_cast<const Element**>(job.scratch + thread * job.thread_bytes + kChunkHeadBytes);
+  chunk.packed = reinterpret_cast<Element*>(chunk.rows + job.shape.taps * kChunkPixels);
+  return chunk;
+}
+
 // Makes a thread forget the inputs that it has at hand.
 inline void ForgetChunk(const PanelJob& job, int thread) {
   *reinterpret_cast<int64_t*>(job.scratch + thread * job.thread_bytes) = -1;

@@ -21,16 +21,11 @@ JobItems ItemsOf(const PanelJob& job) {
   return {job.pixels, job.shape.groups * job.shape.panels(), kChunkPixels, kChunkStep, panels};
 }
 
-constexpr int64_t kChunkHeadBytes = 64;
-
 // Items [begin, end).
 __attribute__((noinline)) void RunPanelItems(const PanelJob& job, const JobItems& items, int64_t begin, int64_t end,
                                              int thread, const PixelLocator& locate) {
-  char* const scratch = job.scratch + thread * job.thread_bytes;
-  int64_t* const at_hand = reinterpret_cast<int64_t*>(scratch);
-  PanelChunk chunk = {};
-  chunk.rows = reinterpret_cast<const Element**>(scratch + kChunkHeadBytes);
-  chunk.packed = reinterpret_cast<Element*>(chunk.rows + job.shape.taps * kChunkPixels);
+  int64_t* const at_hand = reinterpret_cast<int64_t*>(job.scratch + thread * job.thread_bytes);
+  PanelChunk chunk = ChunkOfThread(job, thread);
   for (int64_t index = begin; index < end; ++index) {
     const JobItem item = items[index];
     chunk.pixel = item.pixel;

@@ -10,14 +10,13 @@ struct ConvState {
   PanelState panels;
   Window window;
   int64_t channels;  // of the input
-  // Few channels make short inner loops. Then the taps of one line are one tap of a copy of the image with its padding.
+  // Few channels make short inner loops. Then the taps of one line are one tap of a copy of the line with its padding.
   bool merged;
 };
 
 struct ConvPlan {
-  PanelPlan panels;  // its extra elements are the copy, or the zeros that pixels outside of the image read
-  int64_t height;    // of the padded copy, where taps are merged
-  int64_t width;
+  PanelPlan panels;       // its extra elements are the copies, or the zeros that pixels outside of the image read
+  int64_t line_elements;  // of the image with its padding, where taps are merged
 };
 
 constexpr int64_t kMostMergedChannels = 4;
@@ -76,63 +75,61 @@ __attribute__((cold)) Code PlanConv(PlanContext& context) {
     }
   }
   ConvPlan& plan = *static_cast<ConvPlan*>(context.plan());
-  plan.height = in[1] + state.window.before[0] + state.window.after[0];
-  plan.width = in[2] + state.window.before[1] + state.window.after[1];
   int64_t extra = in[3];
   if (state.merged) {
-    const int64_t factors[] = {plan.height, plan.width, in[0]};
-    for (const int64_t factor : factors) {
-      if (factor > 0 && extra > kMaxPackedElements / factor)
-        return context.Fail(Code::kUnsupported, "a padded image is too large");
-      extra *= factor;
+    plan.line_elements = (in[2] + state.window.before[1] + state.window.after[1]) * in[3];
+    if (plan.line_elements > kMaxPackedElements / state.window.kernel[0]) {
+      return context.Fail(Code::kUnsupported, "its lines are too long");
     }
+    extra = context.threads() * state.window.kernel[0] * plan.line_elements;
   }
   return PlanPanels(context, state.panels, expected.Count(0, 3), extra, &plan.panels);
 }
 
-// A copy of the image with its padding.
-inline void CopyPadded(const RunContext& context, const Window& window, const ConvPlan& plan, Element* copy) {
-  const Shape& in = context.inputs[0].shape;
-  const Element* image = context.inputs[0].As<Element>();
-  const int64_t step = context.inputs[0].RowStep();
-  const int64_t line_elements = plan.width * in[3];
-  context.For(in[0] * plan.height, 16, [&](int64_t begin, int64_t end, int) {
-    for (int64_t line = begin; line < end; ++line) {
-      const int64_t batch = line / plan.height;
-      const int64_t y = line - batch * plan.height - window.before[0];
-      Element* to = copy + line * line_elements;
-      if (y < 0 || y >= in[1]) {
-        memset(to, 0, static_cast<size_t>(line_elements) * sizeof(Element));
-        continue;
-      }
-      const int64_t before = window.before[1] * in[3];
-      const int64_t inside = in[2] * in[3];
-      const Element* from = image + (batch * in[1] + y) * in[2] * step;
-      memset(to, 0, static_cast<size_t>(before) * sizeof(Element));
-      if (step == in[3]) {
-        memcpy(to + before, from, static_cast<size_t>(inside) * sizeof(Element));
-      } else {
-        for (int64_t i = 0; i < inside; ++i) to[before + i] = from[i / in[3] * step + i % in[3]];
-      }
-      memset(to + before + inside, 0, static_cast<size_t>(line_elements - before - inside) * sizeof(Element));
-    }
-  });
+// A line of an image with its padding; zeros where it is outside of the image.
+inline void CopyLine(const Tensor& input, const Window& window, int64_t batch, int64_t y, int64_t elements,
+                     Element* to) {
+  const Shape& in = input.shape;
+  const int64_t before = window.before[1] * in[3];
+  const int64_t inside = y >= 0 && y < in[1] ? in[2] * in[3] : 0;
+  for (int64_t i = 0; i < before; ++i) to[i] = 0.0f;
+  for (int64_t i = before + inside; i < elements; ++i) to[i] = 0.0f;
+  if (inside == 0) return;
+  const int64_t step = input.RowStep();
+  const int64_t together = step == in[3] ? inside : in[3];  // elements that stand close
+  const Element* from = input.As<Element>() + (batch * in[1] + y) * in[2] * step;
+  for (int64_t i = 0; i < inside; i += together, from += step) {
+    memcpy(to + before + i, from, static_cast<size_t>(together) * sizeof(Element));
+  }
 }
 
-inline void RunMerged(const RunContext& context, const ConvState& state, const PanelJob& job, Element* copy) {
-  const ConvPlan& plan = context.Plan<ConvPlan>();
+// Line by line: each thread copies the lines that one of the output reads.
+inline void RunMerged(const RunContext& context, const ConvState& state, const PanelJob& job, Element* copies) {
+  const Window& window = state.window;
   const Shape& in = context.inputs[0].shape;
   const Shape& out = context.outputs[0].shape;
-  const Window& window = state.window;
-  const int64_t line = window.dilations[0] * plan.width * in[3];
-  CopyPadded(context, window, plan, copy);
-  RunPanelJob(context, job, [&](int64_t pixel, int count, const Element** rows) {
-    PixelPlace place(pixel, out);
-    for (int p = 0; p < count; ++p, place.Next(out)) {
-      const int64_t top = place.batch * plan.height + place.line * window.strides[0];
-      const Element* first = copy + (top * plan.width + place.column * window.strides[1]) * in[3];
-      const Element** row = rows + p;
-      for (int64_t i = 0; i < window.kernel[0]; ++i, row += kChunkPixels, first += line) *row = first;
+  const int64_t elements = context.Plan<ConvPlan>().line_elements;
+  const int64_t step = window.strides[1] * in[3];
+  context.For(out[0] * out[1], 1, [&](int64_t begin, int64_t end, int thread) {
+    PanelChunk chunk = ChunkOfThread(job, thread);
+    for (int64_t line = begin; line < end; ++line) {
+      Element* const copy = copies + thread * window.kernel[0] * elements;
+      const int64_t batch = line / out[1];
+      const int64_t top = (line - batch * out[1]) * window.strides[0] - window.before[0];
+      for (int64_t i = 0; i < window.kernel[0]; ++i) {
+        CopyLine(context.inputs[0], window, batch, top + i * window.dilations[0], elements, copy + i * elements);
+      }
+      for (int64_t x = 0; x < out[2]; x += chunk.count) {
+        chunk.pixel = line * out[2] + x;
+        chunk.count = static_cast<int>(out[2] - x < kChunkPixels ? out[2] - x : kChunkPixels);
+        const Element** rows = chunk.rows;
+        for (int64_t i = 0; i < window.kernel[0]; ++i, rows += kChunkPixels) {
+          const Element* from = copy + i * elements + x * step;
+          for (int p = 0; p < chunk.count; ++p, from += step) rows[p] = from;
+        }
+        PackInputs(job, chunk);
+        RunPanelRange(job, chunk, 0, job.shape.panels());
+      }
     }
   });
 }

@@ -49,6 +49,7 @@ _CASES: tuple[tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]], ...] = (
     ((1, 1, 1, 67), (131, 1, 1, 67), {}),
     ((1, 19, 17, 3), (16, 5, 5, 3), {"strides": (2, 2), "pads": (2, 2, 2, 2)}),
     ((1, 15, 9, 2), (40, 1, 1, 2), {}),
+    ((2, 61, 23, 3), (20, 3, 5, 3), {"strides": (2, 1), "dilations": (2, 1), "pads": (3, 2, 0, 5)}),
 )
 
 # Few outputs, which have a kernel of their own.

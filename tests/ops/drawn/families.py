@@ -67,6 +67,7 @@ def families() -> Mapping[str, st.SearchStrategy[OpCase]]:
         "conv2d_winograd": windows.conv2d_winograd(),
         "conv2d_7x7": windows.conv2d_7x7(),
         "conv2d_few": windows.conv2d_few(),
+        "conv2d_first": windows.conv2d_first(),
         "deconv2d": windows.deconv2d,
         "deconv2d_few": windows.deconv2d_few,
         "dwconv2d": windows.dwconv2d,

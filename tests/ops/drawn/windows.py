@@ -85,6 +85,18 @@ def conv2d_few(draw: st.DrawFn) -> OpCase:
 
 
 @st.composite
+def conv2d_first(draw: st.DrawFn) -> OpCase:
+    """What products of few channels do: high images, which threads compute by bands of lines."""
+    axes = [draw(along_axis(st.sampled_from((1, 2, 3, 3, 3, 5, 6)))) for _ in range(2)]
+    height = axes[0]["size"] + draw(st.sampled_from((0, 11, 50, 130)))
+    depth, outputs = draw(st.integers(1, 4)), draw(CHANNELS)
+    activation, operands = draw(ACTIVATIONS), draw(st.sampled_from((2, 3, 3, 4)))
+    op = Conv2d(**windows_of(axes), **activation)
+    image = (draw(BATCHES), height, axes[1]["size"], depth)
+    return _convolution(draw, op, image, (outputs, axes[0]["kernel"], axes[1]["kernel"], depth), operands)
+
+
+@st.composite
 def conv2d_7x7(draw: st.DrawFn) -> OpCase:
     """What the kernels for squares of pixels do: windows of 7 x 7 that move by 2, of few channels."""
     pads = draw(st.tuples(*[st.sampled_from((0, 1, 2, 3, 3, 3, 4, 7))] * 4))
