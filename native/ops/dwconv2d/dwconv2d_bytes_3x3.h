@@ -5,7 +5,8 @@
 //
 // The file of an instruction set has vectors V of kChannels bytes: Load, LoadPart (of so many channels), Fill, Flip
 // (adds kOffset to bytes), Low8, High8, Low16 and High16 (of two, alternating, within 16 bytes), Dot, Scaled, Pack and
-// Store (with the bytes that are left of the line). And `Blocks`: how channels are cut into them.
+// Store (with the bytes that are left of the line). And `Blocks`: how channels are cut into them, and whether Dot
+// inverts bytes where weights are below 0.
 #ifndef LATHE_OPS_DWCONV2D_BYTES_3X3_H_
 #define LATHE_OPS_DWCONV2D_BYTES_3X3_H_
 
@@ -34,24 +35,26 @@ inline int64_t SumPlace(int64_t channel, int64_t width) {
   return channel % 16 / 4 * (width / kQuarters) + channel / 16 * 4 + channel % 4;
 }
 
-void PackBlock(const DwByteState& node, const Block& block, int32_t offset, char* to) {
+void PackBlock(const DwByteState& node, const Block& block, int32_t offset, bool inverts, char* to) {
   const int64_t width = block.width;
   int8_t* weights = reinterpret_cast<int8_t*>(to);
   int32_t* starts = reinterpret_cast<int32_t*>(to + kColumns * kQuarters * width);
   float* factors = reinterpret_cast<float*>(starts + width);
   for (int64_t i = 0; i < width && block.channel + i < node.channels; ++i) {
     const int64_t channel = block.channel + i, place = SumPlace(i, width);
-    int32_t sum = 0;
+    int32_t sum = 0, below = 0;
     for (int row = 0; row < 3; ++row) {
       for (int column = 0; column < kColumns; ++column) {
         const int8_t w = node.filter[(row * kColumns + column) * node.channels + channel];
         weights[(column * width + place) * 4 + row] = w;
         sum += w;
+        if (w < 0) below += w;
       }
     }
-    // Bytes are read with `offset` added, and pixels outside of the image are the zero point.
+    // Bytes are read with `offset` added, and pixels outside of the image are the zero point. Where weights below 0
+    // multiply what is inverted, which is -x - 1, they come once too often.
     starts[place] = static_cast<int32_t>(static_cast<uint32_t>(node.bias[channel]) -
-                                         static_cast<uint32_t>((node.x_zero + offset) * sum));
+                                         static_cast<uint32_t>((node.x_zero + offset) * sum + (inverts ? below : 0)));
     factors[place] = node.factors[channel];
   }
 }
@@ -215,7 +218,7 @@ __attribute__((cold)) Code PackDwBytes3x3(PrepareContext& context, DwBytes3x3Sta
   char* packed = nullptr;
   LATHE_TRY(AllocateArray(context, blocks * Blocks::kBytes, &packed));
   for (int64_t i = 0; i < blocks; ++i)
-    PackBlock(node, Blocks::At(node.channels, i), Blocks::kOffset, packed + i * Blocks::kBytes);
+    PackBlock(node, Blocks::At(node.channels, i), Blocks::kOffset, Blocks::kInverts, packed + i * Blocks::kBytes);
   state->packed = packed;
   return Code::kOk;
 }
