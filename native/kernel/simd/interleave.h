@@ -1,5 +1,5 @@
-// Two or three rows of elements put side by side, as where channels go last or are shuffled: on 64-bit ARM, which has
-// instructions for that, bytes and words of 4 bytes on x86-64, and bytes on the DSP.
+// Two or three rows of elements put side by side, as where channels go last or are shuffled: with vectors on 64-bit
+// ARM, which has instructions for that, for bytes and words of 4 bytes on x86-64, and for bytes on the DSP.
 #ifndef LATHE_KERNEL_SIMD_INTERLEAVE_H_
 #define LATHE_KERNEL_SIMD_INTERLEAVE_H_
 
@@ -18,10 +18,18 @@ namespace lathe {
 namespace {
 
 // to[i * rows + row] = from[row * stride + i] for i < length. False where it has done nothing: too few elements for a
-// vector, another number of rows, another machine.
+// vector, another number of rows.
 template <typename T>
-inline bool Interleave(const T*, int64_t, int64_t, int64_t, T*) {
-  return false;
+inline bool Interleave(const T* from, int64_t stride, int64_t rows, int64_t length, T* to) {
+  if (rows < 2 || rows > 3) return false;
+  const T* const second = from + stride;
+  if (rows == 2) {
+    for (int64_t i = 0; i < length; ++i, to += 2) to[0] = from[i], to[1] = second[i];
+  } else {
+    const T* const third = second + stride;
+    for (int64_t i = 0; i < length; ++i, to += 3) to[0] = from[i], to[1] = second[i], to[2] = third[i];
+  }
+  return true;
 }
 
 #if defined(__aarch64__) || defined(__x86_64__)

@@ -9,7 +9,7 @@ namespace lathe {
 namespace {
 
 constexpr int kPoolWidth = 4;                                       // vectors of channels that are folded side by side
-constexpr int kWidePool = kVectorRegisters >= 32 ? 8 : kPoolWidth;  // as long as there are so many
+constexpr int kWidePool = kVectorRegisters >= 16 ? 8 : kPoolWidth;  // as long as there are so many
 
 // The taps of one window that lie inside the image.
 struct PoolTaps {
