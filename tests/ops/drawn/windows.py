@@ -86,7 +86,7 @@ def conv2d_few(draw: st.DrawFn) -> OpCase:
 
 @st.composite
 def conv2d_first(draw: st.DrawFn) -> OpCase:
-    """What products of few channels do: high images, which threads compute by bands of lines."""
+    """What products of few channels do, line by line: high images."""
     axes = [draw(along_axis(st.sampled_from((1, 2, 3, 3, 3, 5, 6)))) for _ in range(2)]
     height = axes[0]["size"] + draw(st.sampled_from((0, 11, 50, 130)))
     depth, outputs = draw(st.integers(1, 4)), draw(CHANNELS)
