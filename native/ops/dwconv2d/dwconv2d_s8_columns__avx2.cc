@@ -31,9 +31,10 @@ struct Blocks {
 };
 
 __attribute__((cold)) Code PrepareColumns(PrepareContext& context) {
-  LATHE_TRY(PrepareDwBytes3x3<Blocks>(context));
-  const bool few = static_cast<const DwBytes3x3State*>(context.state())->node.channels < Wide::kChannels;
-  return few ? context.Fail(Code::kUnsupported, "this kernel has other windows") : Code::kOk;
+  DwBytes3x3State& state = *static_cast<DwBytes3x3State*>(context.state());
+  LATHE_TRY(ReadDwBytes3x3(context, &state));
+  if (state.node.channels < Wide::kChannels) return context.Fail(Code::kUnsupported, "this kernel has other windows");
+  return PackDwBytes3x3<Blocks>(context, &state);
 }
 
 }  // namespace
