@@ -17,6 +17,8 @@ struct ConvState {
 struct ConvPlan {
   PanelPlan panels;       // its extra elements are the copies, or the zeros that pixels outside of the image read
   int64_t line_elements;  // of the image with its padding, where taps are merged
+  int64_t chunk_lines;    // of the output in a chunk
+  int64_t copied_lines;   // that those of a chunk read
 };
 
 constexpr int64_t kMostMergedChannels = 4;
@@ -36,8 +38,8 @@ __attribute__((cold)) Code PrepareConv(PrepareContext& context) {
   state.window.kernel[0] = filter.height;
   state.window.kernel[1] = filter.width;
   state.channels = groups * filter.depth;
-  state.merged =
-      groups == 1 && filter.depth <= kMostMergedChannels && filter.width > 1 && state.window.dilations[1] == 1;
+  state.merged = groups == 1 && filter.depth <= kMostMergedChannels && filter.width > 1 &&
+                 state.window.dilations[0] * state.window.dilations[1] == 1;
   state.panels.shape = {groups, filter.outputs / groups, filter.height * filter.width, filter.depth};
   if (state.merged) {
     state.panels.shape.taps = filter.height;
@@ -78,10 +80,13 @@ __attribute__((cold)) Code PlanConv(PlanContext& context) {
   int64_t extra = in[3];
   if (state.merged) {
     plan.line_elements = (in[2] + state.window.before[1] + state.window.after[1]) * in[3];
-    if (plan.line_elements > kMaxPackedElements / state.window.kernel[0]) {
+    plan.chunk_lines = 1;
+    if (expected[2] > 0 && expected[2] < kChunkPixels) plan.chunk_lines = kChunkPixels / expected[2];
+    plan.copied_lines = state.window.kernel[0] + (plan.chunk_lines - 1) * state.window.strides[0];
+    if (plan.line_elements > kMaxPackedElements / plan.copied_lines) {
       return context.Fail(Code::kUnsupported, "its lines are too long");
     }
-    extra = context.threads() * state.window.kernel[0] * plan.line_elements;
+    extra = context.threads() * plan.copied_lines * plan.line_elements;
   }
   return PlanPanels(context, state.panels, expected.Count(0, 3), extra, &plan.panels);
 }
@@ -103,32 +108,44 @@ inline void CopyLine(const Tensor& input, const Window& window, int64_t batch, i
   }
 }
 
-// Line by line: each thread copies the lines that one of the output reads.
+// Line by line: each thread copies the lines that those of its chunk read. Short lines share a chunk.
 inline void RunMerged(const RunContext& context, const ConvState& state, const PanelJob& job, Element* copies) {
   const Window& window = state.window;
   const Shape& in = context.inputs[0].shape;
   const Shape& out = context.outputs[0].shape;
-  const int64_t elements = context.Plan<ConvPlan>().line_elements;
+  const ConvPlan& plan = context.Plan<ConvPlan>();
+  const int64_t elements = plan.line_elements;
   const int64_t step = window.strides[1] * in[3];
-  context.For(out[0] * out[1], 1, [&](int64_t begin, int64_t end, int thread) {
+  context.For(out[0] * out[1], plan.chunk_lines, [&](int64_t begin, int64_t end, int thread) {
     PanelChunk chunk = ChunkOfThread(job, thread);
+    chunk.pixel = begin * out[2];
+    chunk.count = 0;
+    Element* const copy = copies + thread * plan.copied_lines * elements;
+    int64_t copied = 0, below = 0;  // lines of the copy; where in it the window begins
     for (int64_t line = begin; line < end; ++line) {
-      Element* const copy = copies + thread * window.kernel[0] * elements;
-      const int64_t batch = line / out[1];
-      const int64_t top = (line - batch * out[1]) * window.strides[0] - window.before[0];
-      for (int64_t i = 0; i < window.kernel[0]; ++i) {
-        CopyLine(context.inputs[0], window, batch, top + i * window.dilations[0], elements, copy + i * elements);
+      const int64_t batch = line / out[1], y = line - batch * out[1];
+      const int64_t top = y * window.strides[0] - window.before[0] - below;
+      for (; copied < below + window.kernel[0]; ++copied) {
+        CopyLine(context.inputs[0], window, batch, top + copied, elements, copy + copied * elements);
       }
-      for (int64_t x = 0; x < out[2]; x += chunk.count) {
-        chunk.pixel = line * out[2] + x;
-        chunk.count = static_cast<int>(out[2] - x < kChunkPixels ? out[2] - x : kChunkPixels);
-        const Element** rows = chunk.rows;
+      for (int64_t x = 0; x < out[2];) {
+        const int count = static_cast<int>(out[2] - x < kChunkPixels ? out[2] - x : kChunkPixels);
+        const Element** rows = chunk.rows + chunk.count;
         for (int64_t i = 0; i < window.kernel[0]; ++i, rows += kChunkPixels) {
-          const Element* from = copy + i * elements + x * step;
-          for (int p = 0; p < chunk.count; ++p, from += step) rows[p] = from;
+          const Element* from = copy + (below + i) * elements + x * step;
+          for (int p = 0; p < count; ++p, from += step) rows[p] = from;
+        }
+        x += count;
+        chunk.count += count;
+        if (chunk.count + out[2] <= kChunkPixels && line + 1 < end && y + 1 < out[1]) {
+          below += window.strides[0];  // the next line joins
+          break;
         }
         PackInputs(job, chunk);
         RunPanelRange(job, chunk, 0, job.shape.panels());
+        chunk.pixel += chunk.count;
+        chunk.count = 0;
+        if (x == out[2]) copied = below = 0;
       }
     }
   });

@@ -60,6 +60,14 @@ _FEW: tuple[tuple[tuple[int, ...], int, str], ...] = (
     ((1, 7, 7, 35), 4, "relu"),
 )
 
+# Of few channels, whose lines of output are shorter than a chunk.
+_NARROW: tuple[tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]], ...] = (
+    ((2, 25, 10, 1), (9, 10, 4, 1), {"strides": (2, 2), "pads": (4, 1, 5, 2), "activation": "relu"}),
+    ((1, 40, 3, 2), (5, 3, 3, 2), {"pads": (1, 1, 1, 1)}),
+    ((1, 64, 20, 3), (6, 2, 5, 3), {"strides": (4, 5)}),
+    ((3, 7, 1, 4), (4, 5, 3, 4), {"pads": (6, 1, 6, 1)}),
+)
+
 
 def cases(rng: Rng) -> Iterator[OpCase]:
     single = list(_single(rng))
@@ -100,6 +108,9 @@ def _single(rng: Rng) -> Iterator[OpCase]:
     yield OpCase(Conv2d(pads=(1, 1, 1, 1)), halves, "f16", (1, 2))
     yield from winograd_cases(rng)
     yield from _few(rng)
+    for shape, filters, attributes in _NARROW:
+        arrays = (normal(rng, shape), normal(rng, filters), normal(rng, filters[:1]))
+        yield OpCase(Conv2d(**attributes), arrays, label("narrow", shape, filters), (1, 2))
 
 
 def _few(rng: Rng) -> Iterator[OpCase]:
