@@ -162,9 +162,13 @@ class _Writer:
                     name += "+"
                 names.add(name)
                 type_ = TensorType(value.type.dtype, array.shape, value.type.quant)  # of the plain axes
+                packed = Value(name, type_, value.source_names, array)
                 weights = self._scaled.get(value)
-                moved = scaled.of_packed(weights, packing.name, array.shape) if weights else None
-                message = self._value(Value(name, type_, value.source_names, array), moved)
+                if weights is not None:
+                    weights = scaled.of_packed(weights, packing.name, array.shape)
+                elif self.stored.half is DType.F16 and scaled.beyond_halves(packed, packing.name):
+                    weights = scaled.in_16_bits(array.shape)
+                message = self._value(packed, weights)
                 message.constant.packing = packing.code
                 self.message.values.append(message)
             self._packed[id(node)] = known[key]

@@ -21,6 +21,7 @@ from buildtool.ir.types import DType
 LEAST = 1024  # numbers: smaller constants stay as they are
 _BLOCK = 32  # numbers of 4 bits that have one scale
 _PIECE = 1 << 18  # numbers that are exact at a time
+_WINOGRAD = "winograd"  # how the names of packings of transformed filters begin
 _F16_RANGE = (2.0**-14, 65504.0)  # of its normal numbers
 
 
@@ -132,7 +133,7 @@ def of_packed(weights: Weights, packing: str, shape: tuple[int, ...]) -> Weights
     """The same for the packed constant; None where its packing has no columns. In panels stand the same numbers and
     scales in another order. Winograd's filters are others, and more: each of their points has scales of its own.
     """
-    if packing.startswith("winograd"):
+    if packing.startswith(_WINOGRAD):
         points, panels, depth, width = shape
         word = next(word for word, form in FORMS.items() if form == weights.form)
         return _weights(_of(points * panels, depth, width), word)
@@ -140,6 +141,19 @@ def of_packed(weights: Weights, packing: str, shape: tuple[int, ...]) -> Weights
         return None
     groups, panels, *window, width = shape
     return replace(weights, view=View(groups * panels, prod(window), width, weights.view.block))
+
+
+def beyond_halves(value: Value, packing: str) -> bool:
+    """Whether f16 would spoil a constant in this packing. Winograd's filters are the plain ones times as little as
+    1/3600: f16 has no normal numbers there.
+    """
+    return packing.startswith(_WINOGRAD) and value.type.dtype is DType.F32 and _is_finite(value)
+
+
+def in_16_bits(shape: tuple[int, ...]) -> Weights:
+    """How Winograd's filters are stored instead."""
+    points, panels, depth, width = shape
+    return _weights(_of(points * panels, depth, width), "int16")
 
 
 def reduced(array: Array, weights: Weights) -> Scaled:

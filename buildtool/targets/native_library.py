@@ -21,6 +21,7 @@ from buildtool.ir.types import DType
 from buildtool.ops._activation import ACTIVATIONS
 from buildtool.plan import algorithms, arena, check, manifest, scaled, select, units
 from buildtool.plan.manifest import KernelInfo, Manifests
+from buildtool.plan.packing import INPUT
 from buildtool.plan.plan import Plan
 from buildtool.plan.select import Choice
 from buildtool.plan.units import UnitInfo
@@ -171,7 +172,7 @@ class NativeTarget:
                 activations=_activations(program),
                 copied_sizes=_copied_sizes(program),
                 reads_stored=any(kernel.reads_stored for kernel in program.kernels),
-                scaled=source.all_ops or any(_scaled(model.source) for model in program.models),
+                scaled=source.all_ops or any(_has_scaled(model) for model in program.models),
                 device_units=program.device_units,
                 device_tuned=source.device_data.get(program.abi, _NO_DATA).tuned,
                 device_programs=source.device_data.get(program.abi, _NO_DATA).programs,
@@ -235,6 +236,16 @@ def _algorithms(model: ModelSource, abi: str, costs: algorithms.Costs) -> Mappin
 
 def _scaled(model: ModelSource) -> Mapping[Value, scaled.Weights]:
     return scaled.chosen(model.graph, model.stored.large_weights)
+
+
+def _has_scaled(model: PlannedModel) -> bool:
+    """Whether its file contains scaled numbers."""
+    if _scaled(model.source):
+        return True
+    if model.source.stored.half is not DType.F16:
+        return False
+    nodes = zip(model.source.graph.walk(), model.plan.packings, strict=False)
+    return any(packing and scaled.beyond_halves(node.inputs[INPUT], packing) for node, packing in nodes)
 
 
 def _stored_types(model: ModelSource) -> Mapping[Value, DType]:

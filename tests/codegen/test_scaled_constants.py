@@ -119,6 +119,33 @@ def test_transformed_filters_have_scales_of_their_own(word: str, most: float, ti
     assert 0 < np.abs(before - after).max() < most
 
 
+@pytest.mark.parametrize("tile", [2, 4])
+@pytest.mark.parametrize("spoilt", [False, True])
+def test_transformed_filters_are_not_stored_as_halves(tile: int, spoilt: bool) -> None:
+    """Filters of a trained network are small, and some of the points are 1/576 of them: halves lose their last bits."""
+    graph = network()
+    filters = graph.nodes[0].inputs[1]
+    assert filters.constant is not None
+    filters.constant = filters.constant * np.float32(0.01)
+    if spoilt:
+        filters.constant[0, 0, 0, 0] = np.nan
+    plan = Plan("host", (("k",),) * 3, (), 0, (f"winograd{tile}_8", "", ""))
+    files = container.write(graph, name="net", stored=Stored(DType.F16), plan=plan)
+    stored = constants(files)
+    packed = stored[f"w.1.winograd{tile}_8"]
+    assert packed.storage == (DType.F16 if spoilt else DType.S16).code
+    assert packed.HasField("scaled") == (not spoilt)
+    assert sum(constant.storage == DType.S16.code for constant in stored.values()) == (not spoilt)
+    assert pb.Model.FromString(files.model).format_version == (2 if spoilt else 3)
+    if spoilt:
+        return
+    read, _ = container.read(files.model, files.data, OPERATORS)
+    found = read.nodes[0].inputs[1].constant
+    assert found is not None
+    error = np.sqrt(np.square(found - filters.constant).mean() / np.square(filters.constant).mean())
+    assert 0 < error < (1e-4 if tile == 2 else 2e-4)
+
+
 def _set(field: str, value: int) -> Callable[[pb.Constant], None]:
     return lambda constant: setattr(constant.scaled, field, value)
 

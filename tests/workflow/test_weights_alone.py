@@ -227,18 +227,23 @@ def test_inside_a_library_and_in_files_of_either_form(tmp_path: Path) -> None:
             np.testing.assert_array_equal(array, outside[name])
 
 
+def _convolution(folder: Path, filters: Array) -> str:
+    """A model of one convolution. Gives the text of its deployment file."""
+    node = helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1])
+    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 64, 32, 32]) for name in "xy"]
+    graph = helper.make_graph([node], "net", infos[:1], infos[1:], [numpy_helper.from_array(filters, "w")])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(model, folder / "net.onnx")
+    return deployment.write([folder / "net.onnx"], relative_to=folder)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("word", "winograd"), [("int8", ""), ("int8", "    winograd: 2\n"), ("int4", "    winograd: 4\n")]
 )
 def test_transformed_filters_are_for_those_who_ask(word: str, winograd: str, tmp_path: Path) -> None:
     filters = np.random.default_rng(3).standard_normal((64, 64, 3, 3)).astype(np.float32)
-    node = helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1])
-    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 64, 32, 32]) for name in "xy"]
-    graph = helper.make_graph([node], "net", infos[:1], infos[1:], [numpy_helper.from_array(filters, "w")])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    onnx.save(model, tmp_path / "net.onnx")
-    text = deployment.write([tmp_path / "net.onnx"], relative_to=tmp_path)
+    text = _convolution(tmp_path, filters)
     key = f"data_type: fp16_fp32\n    quantize_large_weights: {word}\n{winograd}"
     (tmp_path / "net.yml").write_text(re.sub(r"data_type: fp16_fp32.*\n", key, text), encoding="utf-8")
     options = buildtool.Options(tmp_path / "build")
@@ -253,6 +258,23 @@ def test_transformed_filters_are_for_those_who_ask(word: str, winograd: str, tmp
     (result,) = buildtool.validate(tmp_path / "net.yml", options=options, settings=settings).results
     assert result["passed"]
     assert (0.9999 if word == "int8" else 0.98) < result["cosine"] < 1
+
+
+@pytest.mark.slow
+def test_small_transformed_filters_in_16_bits_lose_no_more_than_plain_ones(tmp_path: Path) -> None:
+    """The points of large tiles are as little as 1/576 of filters, where halves have few bits."""
+    generator = np.random.default_rng(3)
+    filters = (generator.standard_normal((64, 64, 3, 3)) * 0.003).astype(np.float16).astype(np.float32)
+    text = _convolution(tmp_path, filters)
+    assert "fp16_fp32" in text
+    (tmp_path / "net.yml").write_text(text, encoding="utf-8")
+    options = buildtool.Options(tmp_path / "build")
+    built = buildtool.build(tmp_path / "net.yml", options=options)
+    assert any("winograd4" in kernel for kernel in built.models[0].plans[0]["kernels"])
+    settings = buildtool.RunSettings(kinds=("shared",))
+    (result,) = buildtool.validate(tmp_path / "net.yml", options=options, settings=settings).results
+    assert result["passed"]
+    assert result["sqnr"] > 68  # 53 as halves
 
 
 @pytest.mark.slow
