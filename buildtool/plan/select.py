@@ -119,14 +119,18 @@ def _choose(
     """
     fitting = [kernel for kernel in candidates if misfit(kernel, node) is None]
     for wanted in dict.fromkeys((algorithm, "")):
-        for place, first in enumerate(fitting):
+        usable = [kernel for kernel in fitting if kernel.algorithm in (wanted, "")]
+        for place, first in enumerate(usable):
             if first.algorithm != wanted:
                 continue
             packed = first.pack if packs and first.pack and packable(node, first.pack) else ""
+            rank = isas.index(first.isa)
+            # Where an algorithm is wanted, better instruction sets that read the same filters do as usual.
+            better = [kernel for kernel in usable[:place] if wanted and isas.index(kernel.isa) < rank]
+            rest = [kernel for kernel in usable[place:] if isas.index(kernel.isa) >= rank]
             for packing in dict.fromkeys((packed, "")):
-                rest = [kernel for kernel in fitting[place:] if isas.index(kernel.isa) >= isas.index(first.isa)]
-                listed = _listed(rest, packing, baseline)
-                if first.reads(packing) and listed:
+                listed = _listed([*better, *rest], packing, baseline)
+                if first.reads(packing) and first in listed:
                     return Choice(listed, packing)
     return None
 

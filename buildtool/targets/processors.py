@@ -10,7 +10,14 @@ from types import MappingProxyType
 from buildtool.plan.algorithms import ByteCosts, Costs
 from buildtool.targets.protocol import AbiCapabilities
 
-X86_64 = AbiCapabilities(isas=("vnni", "avx512", "avx2", "portable"), baseline=("portable",), machine="x86_64")
+# Processors with VNNI multiply bytes faster than what is transformed: they skip the kernels of AVX2.
+X86_64 = AbiCapabilities(
+    isas=("vnni", "avx512", "avx2", "portable"),
+    baseline=("portable",),
+    machine="x86_64",
+    costs=Costs(bytes=ByteCosts(product=1.1, transform=11.0)),
+    byte_transforms="avx2",
+)
 # By counts of instructions: a vector has four numbers, so that products take longer beside transformations, and larger
 # filters are worth more.
 _ARM_COSTS = Costs(transform=7.0, weight=6.0, store=2.5, growth=2.2, squares=True)

@@ -144,6 +144,7 @@ class AbiCapabilities:
     half: str = ""  # of `isas`, the one that computes in half precision; empty where none does
     costs: Costs = field(default_factory=Costs)  # what decides where Winograd's convolutions pay
     dot_products: tuple[str, ...] = ()  # of `isas`, those beside which no Winograd convolution of bytes pays
+    byte_transforms: str = ""  # of `isas`, the only one with Winograd convolutions of bytes; empty: all have them
     toolchain: Path | None = None  # a CMake toolchain file of the user's own, where it is none of Lathe's
     title: str = ""  # what it is, for people
     object_format: ObjectFormat = "elf"  # of its libraries
@@ -157,8 +158,9 @@ class AbiCapabilities:
 
     @property
     def convolution_costs(self) -> Costs:
-        """`costs`, without those of bytes where a machine may have dot products."""
-        return self.costs if set(self.dot_products).isdisjoint(self.isas) else replace(self.costs, bytes=None)
+        """`costs`, without those of bytes where none of the instruction sets gains by transforming them."""
+        pays = set(self.dot_products).isdisjoint(self.isas) and self.byte_transforms in ("", *self.isas)
+        return self.costs if pays else replace(self.costs, bytes=None)
 
     def baseline_of(self, model: ModelSource) -> tuple[str, ...]:
         """The instruction sets that every machine has which the model is built for."""

@@ -11,7 +11,7 @@ from buildtool.ir.graph import Graph, Node, Value
 from buildtool.ir.types import DType, QuantType, TensorType
 from buildtool.ops.conv2d import Conv2d
 from buildtool.plan import algorithms
-from buildtool.targets.processors import ABIS
+from buildtool.targets.processors import ABIS, X86_64
 
 
 def add_convolution(
@@ -203,3 +203,13 @@ def test_bytes_are_not_transformed_where_a_machine_may_have_dot_products() -> No
         chosen = algorithms.choose(graph, costs=known.only(isas).convolution_costs)
         assert chosen.get(node, "") == expected
     assert known.only(["dotprod"]).convolution_costs == replace(known.costs, bytes=None)
+
+
+def test_on_x86_bytes_are_transformed_for_avx2_alone() -> None:
+    known = X86_64
+    graph, (node,) = network(56, 64)
+    of_bytes(node)
+    ballast(graph, 10**6)
+    for isas, expected in ((known.isas, "winograd2"), (("avx2",), "winograd2"), (("vnni", "avx512"), ""), ((), "")):
+        chosen = algorithms.choose(graph, costs=known.only(isas).convolution_costs)
+        assert chosen.get(node, "") == expected

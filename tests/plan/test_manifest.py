@@ -338,6 +338,18 @@ def test_algorithms_are_for_the_nodes_that_are_worth_it() -> None:
     assert chosen == (["winograd4__avx2", "winograd4__portable"], "winograd4_16")
 
 
+def test_better_instruction_sets_compute_as_usual_where_they_read_the_same_filters() -> None:
+    best = _kernel("gemm", isa="avx512", op="conv2d", pack="panels16")
+    winograd = _kernel("winograd2", isa="avx2", op="conv2d", pack="panels16", algorithm="winograd2")
+    gemm = _kernel("gemm", isa="avx2", op="conv2d", pack="panels16", priority=1)
+    tile = _kernel("tile", op="conv2d", takes=("panels16",))
+    kernels = (best, winograd, gemm, tile)
+    chosen = (["gemm__avx512", "winograd2__avx2", "tile__portable"], "panels16")
+    assert _packed(*kernels, algorithm="winograd2") == chosen
+    assert _packed(*kernels) == (["gemm__avx512", "gemm__avx2", "tile__portable"], "panels16")
+    assert _packed(winograd, best, tile) == (["gemm__avx512", "tile__portable"], "panels16")  # not worth it
+
+
 def test_all_nodes_without_a_kernel_are_reported() -> None:
     graph = _relu()
     graph.outputs = [apply(graph, make("abs"), graph.outputs[0], name="size")]

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "native/kernel/gemm/byte_panels.h"
+#include "native/kernel/gemm/byte_store_avx2.h"
 
 // One instruction multiplies bytes, one without a sign by one with, and adds neighbours in 16 bits, which saturates.
 // The filters' absolute values, which are 128 at most, take the place without a sign: two products with numbers of 8
@@ -12,40 +13,8 @@ namespace {
 // Of a tile, times two vectors of sums: GCC keeps some of them in memory, which costs less than more tiles.
 constexpr int kRows = 6;
 
-// What is the same for all pixels of a panel.
-struct Store {
-  const BytePanelState& state;
-  __m256 factors[2];
-  __m256i zero;
-  __m128i low;
-
-  Store(const BytePanelState& of, int64_t channel) : state(of) {
-    for (int64_t j = 0; j < 2; ++j) factors[j] = _mm256_loadu_ps(of.factors + channel + 8 * j);
-    zero = _mm256_set1_epi16(static_cast<int16_t>(of.y_zero));
-    low = _mm_set1_epi8(ByteOf(of.low, {of.y_zero, of.low, of.high}));
-  }
-
-  // Half of a panel. `residual` may be null.
-  LATHE_INLINE __m256i Half(__m256i sum, const int8_t* residual, int j) const {
-    __m256 value = _mm256_mul_ps(_mm256_cvtepi32_ps(sum), factors[j]);
-    if (residual != nullptr) {
-      const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(residual + 8 * j));
-      const __m256i steps = _mm256_sub_epi32(_mm256_cvtepi8_epi32(bytes), _mm256_set1_epi32(state.residual_zero));
-      value = _mm256_add_ps(value, _mm256_mul_ps(_mm256_cvtepi32_ps(steps), _mm256_set1_ps(state.residual_factor)));
-    }
-    // What is too small becomes the smallest number: that limit may wait.
-    return _mm256_cvtps_epi32(_mm256_min_ps(value, _mm256_set1_ps(state.high)));
-  }
-
-  LATHE_INLINE __m128i operator()(const __m256i (&sums)[2], const int8_t* residual) const {
-    const __m256i words = _mm256_packs_epi32(Half(sums[0], residual, 0), Half(sums[1], residual, 1));
-    const __m256i ordered = _mm256_permute4x64_epi64(_mm256_adds_epi16(words, zero), 0xd8);
-    return _mm_max_epi8(_mm_packs_epi16(_mm256_castsi256_si128(ordered), _mm256_extracti128_si256(ordered, 1)), low);
-  }
-};
-
 // With a residual, or less than sixteen outputs, as the last panel of a group may have.
-__attribute__((noinline)) void StoreOther(const Store& store, const __m256i (&sums)[2], const int8_t* residual,
+__attribute__((noinline)) void StoreOther(const ByteStore& store, const __m256i (&sums)[2], const int8_t* residual,
                                           int64_t width, int8_t* to) {
   if (width >= kBytePanel) return _mm_storeu_si128(reinterpret_cast<__m128i*>(to), store(sums, residual));
   int8_t few[kBytePanel] = {};
@@ -95,7 +64,7 @@ __attribute__((noinline)) void RunRows(const BytePanelJob& job, const ByteTile& 
       }
     }
   }
-  const Store store(state, tile.group * shape.outputs + tile.output + first);
+  const ByteStore store(state, tile.group * shape.outputs + tile.output + first);
   const int64_t channels = shape.groups * shape.outputs, width = tile.outputs - first;
   const int8_t* residual = tile.residual == nullptr ? nullptr : tile.residual + first_pixel * channels + first;
   int8_t* to = tile.to + first_pixel * job.output_step + first;

@@ -2,7 +2,9 @@
 #ifndef LATHE_KERNEL_SIMD_WORDS_H_
 #define LATHE_KERNEL_SIMD_WORDS_H_
 
-#if defined(LATHE_ISA_SIMD128)
+#if defined(LATHE_ISA_AVX2)
+#include "native/kernel/simd/words_avx2.h"
+#elif defined(LATHE_ISA_SIMD128)
 #include "native/kernel/simd/words_simd128.h"
 #elif defined(LATHE_ISA_NEON) || defined(LATHE_ISA_NEONV7)
 #include "native/kernel/simd/words_neon.h"

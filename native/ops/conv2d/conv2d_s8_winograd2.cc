@@ -12,14 +12,18 @@
 // Y counts the zero point of x with every filter, as the products of byte_state.h do, and starts take it off again:
 // pixels outside of the image are the zero point, too.
 //
-// Filters come transformed: [panel of 8 outputs][16 points][depth / 4, rounded up][2 pairs of depth][8 outputs][2],
-// s16.
+// Filters come transformed: [panel of outputs][16 points][depth / 4, rounded up][2 pairs of depth][outputs][2], s16,
+// with 8 outputs of a panel. With AVX2 they come as those of conv2d_s8_gemm.cc do, which a processor with better dot
+// products reads, and are transformed into panels of 16 when the engine is made.
 #include <string.h>
 
-#include "native/kernel/gemm/eight_results.h"
 #include "native/kernel/gemm/job_items.h"
+#include "native/kernel/gemm/word_results.h"
 #include "native/kernel/spatial/window.h"
 #include "native/ops/conv2d/winograd_place.h"
+#if defined(LATHE_ISA_AVX2)
+#include "native/ops/conv2d/winograd_bytes_avx2.h"
+#endif
 
 namespace lathe {
 namespace {
@@ -28,12 +32,11 @@ constexpr int kTile = 2;
 constexpr int kPatch = 4;
 constexpr int kPoints = kPatch * kPatch;
 constexpr int kSumPoint = kPatch + 1;  // where a filter becomes the sum of its numbers
-constexpr int kPanel = 8;              // outputs
+constexpr int kPanel = 2 * kSums;      // outputs
 constexpr int kDepth = 4;              // of a step
 constexpr int64_t kMostDepth = 3640;   // below 2^29 / (9 * 128 * 128)
 
-constexpr int kRows = 32;  // tiles of a round
-static_assert(kRows % kWordRows == 0, "they are multiplied side by side");
+constexpr int kRows = 32 / kWordRows * kWordRows;  // tiles of a round
 constexpr int64_t kSharedTiles = 4 * kRows;
 constexpr int64_t kProducts = int64_t{kPoints} * kRows * kPanel;
 
@@ -168,7 +171,7 @@ inline void MultiplyPanel(const ByteWinogradState& state, const ByteWinogradPlan
 }
 
 // Stores `count` outputs of a pixel, less than there are in a panel. `residual` may be null.
-__attribute__((noinline)) void StorePart(const EightResults& results, const Sums (&sums)[2], int64_t count,
+__attribute__((noinline)) void StorePart(const WordResults& results, const Sums (&sums)[2], int64_t count,
                                          const int8_t* residual, int8_t* to) {
   int8_t some[kPanel] = {};
   if (residual != nullptr) memcpy(some, residual, static_cast<size_t>(count));
@@ -177,7 +180,7 @@ __attribute__((noinline)) void StorePart(const EightResults& results, const Sums
 }
 
 // Transforms the products of one tile and panel back.
-inline void StoreTile(const RunContext& context, const EightResults& results, const int32_t* products, int64_t tile,
+inline void StoreTile(const RunContext& context, const WordResults& results, const int32_t* products, int64_t tile,
                       int64_t panel) {
   const ByteWinogradState& state = context.State<ByteWinogradState>();
   Tensor& output = context.outputs[0];
@@ -226,7 +229,7 @@ __attribute__((noinline)) void RunPanel(const RunContext& context, const Round& 
   const int count = static_cast<int>(round.tiles - slot < kRows ? round.tiles - slot : kRows);
   MultiplyPanel(context.State<ByteWinogradState>(), context.Plan<ByteWinogradPlan>(), round, slot, count, panel,
                 products);
-  const EightResults results(context.State<ByteWinogradState>().results, panel * kPanel);
+  const WordResults results(context.State<ByteWinogradState>().results, panel * kPanel);
   for (int i = 0; i < count; ++i) StoreTile(context, results, products + i * kPanel, round.first + slot + i, panel);
 }
 
@@ -244,6 +247,39 @@ void SubtractZeros(const ByteWinogradState& state, int32_t* starts) {
   }
 }
 
+#if defined(LATHE_ISA_AVX2)
+constexpr Packing kFilterPacking = Packing::kSigned16;
+
+Code PrepareFilters(PrepareContext& context, ByteWinogradState* state) {
+  const BytePanelShape& shape = state->results.shape;
+  const Tensor& filter = context.input(1);
+  constexpr int64_t kStep = int64_t{kBytePanel} * kByteDepth;
+  const int64_t steps = shape.steps();
+  if (filter.shape != Shape{6, {1, state->panels, 3, 3, steps, kStep}})
+    return context.Fail(Code::kBadModel, "its packed filter has another shape than it should");
+  int16_t* to = nullptr;
+  LATHE_TRY(AllocateArray(context, state->panels * kPoints * steps * kStep, &to));
+  state->filters = to;
+  const int8_t* from = filter.As<int8_t>();
+  for (int64_t panel = 0; panel < state->panels; ++panel, from += shape.panel_bytes()) {
+    for (int64_t step = 0; step < steps; ++step, to += kStep)
+      TransformFilters(from + step * kStep, steps * kStep, steps * kStep, to);
+    to += (kPoints - 1) * steps * kStep;
+  }
+  return Code::kOk;
+}
+#else
+constexpr Packing kFilterPacking = Packing::kWinograd2Signed8;
+
+Code PrepareFilters(PrepareContext& context, ByteWinogradState* state) {
+  const int64_t depth = DivideUp(state->depth, kDepth) * kDepth;
+  if (context.input(1).shape != Shape{4, {state->panels, kPoints, depth, kPanel * int64_t{sizeof(int16_t)}}})
+    return context.Fail(Code::kBadModel, "its transformed filter has another shape than it should");
+  state->filters = context.input(1).As<int16_t>();
+  return Code::kOk;
+}
+#endif
+
 Code PrepareByteWinograd(PrepareContext& context) {
   ByteWinogradState& state = *static_cast<ByteWinogradState*>(context.state());
   LATHE_TRY(CheckArity(context, 2, 4, 1));
@@ -258,22 +294,18 @@ Code PrepareByteWinograd(PrepareContext& context) {
     if (state.window.strides[axis] != 1 || state.window.dilations[axis] != 1 || groups != 1)
       return context.Fail(Code::kUnsupported, "this kernel does dense convolutions with stride 1");
   }
-  if (filter.packing != Packing::kWinograd2Signed8)
-    return context.Fail(Code::kUnsupported, "this kernel takes filters that come transformed");
-  LATHE_TRY(CheckRank(context, filter, 4, "its filter"));
+  if (filter.packing != kFilterPacking)
+    return context.Fail(Code::kUnsupported, "this kernel takes filters that come packed for it");
   if (context.input_count() > 3) LATHE_TRY(CheckRank(context, context.input(3), 4, "its residual"));
   state.depth = context.input(0).shape[3];
   state.outputs = context.output(0).shape[3];
   if (state.depth > kMostDepth) return context.Fail(Code::kUnsupported, "it has more channels than sums hold");
-  const Shape& dims = filter.shape;
-  if (state.depth < 1 || state.outputs < 1 || dims[0] != DivideUp(state.outputs, kPanel) || dims[1] != kPoints ||
-      dims[2] != DivideUp(state.depth, kDepth) * kDepth || dims[3] != kPanel * int64_t{sizeof(int16_t)})
-    return context.Fail(Code::kBadModel, "its transformed filter has another shape than it should");
+  if (state.depth < 1 || state.outputs < 1) return context.Fail(Code::kUnsupported, "it has no channels");
   state.results.shape = {1, state.outputs, 9, state.depth};
   int32_t* starts = nullptr;
   LATHE_TRY(PrepareByteResults(context, &state.results, &starts));
-  state.panels = dims[0];
-  state.filters = filter.As<int16_t>();
+  state.panels = DivideUp(state.outputs, kPanel);
+  LATHE_TRY(PrepareFilters(context, &state));
   SubtractZeros(state, starts);
   return Code::kOk;
 }
@@ -343,5 +375,5 @@ LATHE_KERNEL = {
     .prepare = lathe::PrepareByteWinograd,
     .plan = lathe::PlanByteWinograd,
     .run = lathe::RunByteWinograd,
-    .packings = lathe::PackingBit(lathe::Packing::kWinograd2Signed8),
+    .packings = lathe::PackingBit(lathe::kFilterPacking),
 };

@@ -1,10 +1,12 @@
-// Eight sums of products as they are stored: see byte_state.h.
-#ifndef LATHE_KERNEL_GEMM_EIGHT_RESULTS_H_
-#define LATHE_KERNEL_GEMM_EIGHT_RESULTS_H_
+// Two vectors of sums of products as they are stored: see byte_state.h.
+#ifndef LATHE_KERNEL_GEMM_WORD_RESULTS_H_
+#define LATHE_KERNEL_GEMM_WORD_RESULTS_H_
 
 #include "native/kernel/simd/words.h"
 
-#if defined(LATHE_ISA_SIMD128)
+#if defined(LATHE_ISA_AVX2)
+#include "native/kernel/gemm/byte_store_avx2.h"
+#elif defined(LATHE_ISA_SIMD128)
 #include "native/kernel/gemm/byte_store_simd128.h"
 #elif defined(LATHE_ISA_NEON) || defined(LATHE_ISA_NEONV7)
 #include "native/kernel/gemm/byte_store_arm.h"
@@ -16,10 +18,10 @@ namespace lathe {
 namespace {
 
 // Of outputs from `channel`, one after the other. `residual` may be null.
-class EightResults {
+class WordResults {
  public:
 #if defined(LATHE_ISA_NEON) || defined(LATHE_ISA_NEONV7)
-  EightResults(const BytePanelState& state, int64_t channel)
+  WordResults(const BytePanelState& state, int64_t channel)
       : store_(state, state.factors + channel),
         starts_{vld1q_s32(state.starts + channel), vld1q_s32(state.starts + channel + 4)} {}
 
@@ -41,8 +43,22 @@ class EightResults {
  private:
   ByteStore store_;
   int32x4_t starts_[2];
+#elif defined(LATHE_ISA_AVX2)
+  WordResults(const BytePanelState& state, int64_t channel) : store_(state, channel) {
+    const auto* starts = reinterpret_cast<const __m256i*>(state.starts + channel);
+    for (int i = 0; i < 2; ++i) starts_[i] = _mm256_loadu_si256(starts + i);
+  }
+
+  LATHE_INLINE void Store(const Sums (&sums)[2], const int8_t* residual, int8_t* to) const {
+    const __m256i whole[2] = {_mm256_add_epi32(sums[0].v, starts_[0]), _mm256_add_epi32(sums[1].v, starts_[1])};
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), store_(whole, residual));
+  }
+
+ private:
+  ByteStore store_;
+  __m256i starts_[2];
 #else
-  EightResults(const BytePanelState& state, int64_t channel) : state_(state), channel_(channel) {}
+  WordResults(const BytePanelState& state, int64_t channel) : state_(state), channel_(channel) {}
 
   LATHE_INLINE void Store(const Sums (&sums)[2], const int8_t* residual, int8_t* to) const {
 #if defined(LATHE_ISA_SIMD128)
@@ -68,4 +84,4 @@ class EightResults {
 }  // namespace
 }  // namespace lathe
 
-#endif  // LATHE_KERNEL_GEMM_EIGHT_RESULTS_H_
+#endif  // LATHE_KERNEL_GEMM_WORD_RESULTS_H_
