@@ -91,42 +91,41 @@ __attribute__((cold)) Code PlanConv(PlanContext& context) {
   return PlanPanels(context, state.panels, expected.Count(0, 3), extra, &plan.panels);
 }
 
-// A line of an image with its padding; zeros where it is outside of the image.
-inline void CopyLine(const Tensor& input, const Window& window, int64_t batch, int64_t y, int64_t elements,
-                     Element* to) {
-  const Shape& in = input.shape;
-  const int64_t before = window.before[1] * in[3];
-  const int64_t inside = y >= 0 && y < in[1] ? in[2] * in[3] : 0;
-  for (int64_t i = 0; i < before; ++i) to[i] = 0.0f;
-  for (int64_t i = before + inside; i < elements; ++i) to[i] = 0.0f;
-  if (inside == 0) return;
-  const int64_t step = input.RowStep();
-  const int64_t together = step == in[3] ? inside : in[3];  // elements that stand close
-  const Element* from = input.As<Element>() + (batch * in[1] + y) * in[2] * step;
-  for (int64_t i = 0; i < inside; i += together, from += step) {
-    memcpy(to + before + i, from, static_cast<size_t>(together) * sizeof(Element));
-  }
-}
-
 // Line by line: each thread copies the lines that those of its chunk read. Short lines share a chunk.
 inline void RunMerged(const RunContext& context, const ConvState& state, const PanelJob& job, Element* copies) {
   const Window& window = state.window;
-  const Shape& in = context.inputs[0].shape;
   const Shape& out = context.outputs[0].shape;
   const ConvPlan& plan = context.Plan<ConvPlan>();
-  const int64_t elements = plan.line_elements;
-  const int64_t step = window.strides[1] * in[3];
-  context.For(out[0] * out[1], plan.chunk_lines, [&](int64_t begin, int64_t end, int thread) {
+  // Cold: small. The time goes into products.
+  context.For(out[0] * out[1], plan.chunk_lines, [&](int64_t begin, int64_t end, int thread) __attribute__((cold)) {
+    const Tensor& input = context.inputs[0];
+    const Shape& in = input.shape;
+    const int64_t step = window.strides[1] * in[3];
+    const int64_t pixel_step = input.RowStep();
+    const int64_t inside = in[2] * in[3];                           // of a line
+    const int64_t together = pixel_step == in[3] ? inside : in[3];  // elements that stand close
+    const int64_t elements = plan.line_elements;
     PanelChunk chunk = ChunkOfThread(job, thread);
     chunk.pixel = begin * out[2];
     chunk.count = 0;
-    Element* const copy = copies + thread * plan.copied_lines * elements;
-    int64_t copied = 0, below = 0;  // lines of the copy; where in it the window begins
+    const int64_t size = plan.copied_lines * elements;
+    Element* const copy = copies + thread * size;
+    memset(copy, 0, static_cast<size_t>(size) * sizeof(Element));  // padding beside lines
+    int64_t copied = 0, below = 0;                                 // lines of the copy; where in it the window begins
     for (int64_t line = begin; line < end; ++line) {
       const int64_t batch = line / out[1], y = line - batch * out[1];
       const int64_t top = y * window.strides[0] - window.before[0] - below;
       for (; copied < below + window.kernel[0]; ++copied) {
-        CopyLine(context.inputs[0], window, batch, top + copied, elements, copy + copied * elements);
+        const int64_t above = top + copied;
+        Element* const to = copy + copied * elements + window.before[1] * in[3];
+        if (above < 0 || above >= in[1]) {
+          memset(to, 0, static_cast<size_t>(inside) * sizeof(Element));
+          continue;
+        }
+        const Element* from = input.As<Element>() + (batch * in[1] + above) * in[2] * pixel_step;
+        for (int64_t i = 0; i < inside; i += together, from += pixel_step) {
+          memcpy(to + i, from, static_cast<size_t>(together) * sizeof(Element));
+        }
       }
       for (int64_t x = 0; x < out[2];) {
         const int count = static_cast<int>(out[2] - x < kChunkPixels ? out[2] - x : kChunkPixels);
