@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 from collections.abc import Iterable
@@ -27,14 +28,27 @@ def fingerprint(facts: Any, files: Iterable[Path], folders: Iterable[Path] = ())
     for file in files:
         for part in sorted(path for path in file.rglob("*") if path.is_file()) if file.is_dir() else (file,):
             digest.update(bytes.fromhex(sha256_of(part)))
-    for folder in (*_own_sources(), *folders):
-        for path in sorted(path for path in folder.rglob("*") if path.suffix in _SOURCES):
-            digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
-            digest.update(hashlib.sha256(path.read_bytes()).digest())
+    for own in map(_own_source, _own_sources()):
+        digest.update(own)
+    for folder in folders:
+        digest.update(_sources(folder))
     return digest.hexdigest()
 
 
 _SOURCES = frozenset({".py", ".c", ".cc", ".h", ".yaml", ".cmake", ".j2", ".css", ".js", ".proto"})
+
+
+def _sources(folder: Path) -> bytes:
+    """A hash of the sources in a folder."""
+    digest = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.suffix in _SOURCES):
+        digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.digest()
+
+
+#: Lathe's own are read once: a deployment of a thousand models asks for a thousand fingerprints.
+_own_source = functools.cache(_sources)
 
 
 def _own_sources() -> tuple[Path, ...]:

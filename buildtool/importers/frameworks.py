@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import functools
 import importlib
 import pkgutil
 from collections.abc import Iterator
@@ -45,6 +46,7 @@ class Importer(Protocol):
         """The framework's names of the operators that can be imported, sorted."""
 
 
+@functools.cache
 def platforms() -> tuple[str, ...]:
     """All platforms that have an importer."""
     return tuple(sorted(info.name for info in pkgutil.iter_modules(importers.__path__) if info.ispkg))
