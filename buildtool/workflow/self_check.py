@@ -1,7 +1,8 @@
 """Runs what was built once as planned and once with memory of its own for each value, before anybody gets it.
 
 Both runs use the same kernels: results that differ are the fault of the memory plan. The runs happen in a forked
-process, which a wrong plan may kill.
+process, which a wrong plan may kill. One does for all models of a library: to copy this process takes longer, the
+more models it holds.
 """
 
 from __future__ import annotations
@@ -56,17 +57,18 @@ def check(
         if not runs_here(program.abi):
             continue
         progress.step(f"self-check of {library.name} for {program.abi}")
+        small = [model for model in program.models if size_of_values(model) <= _MOST_BYTES]
+        names = [model.source.name for model in small]
+        told = dict(zip(names, _verdicts(library, program, small, files, limit), strict=True))
         for model in program.models:
-            if size_of_values(model) > _MOST_BYTES:
-                _skip(progress, model, "its values together need more than 1 GiB")
-                continue
-            kind, what = _apart(library, program, model, files, limit)
+            kind, what = told.get(model.source.name, ("skipped", "its values together need more than 1 GiB"))
             where = Where(file=str(library.shared), model=model.source.name)
             if kind == "wrong":
                 rule = f"the kernels of {program.abi} compute the same wherever values are placed"
                 raise InternalError(f"the built library is wrong: {what}", where=where, rule=rule)
             if kind == "skipped":
-                _skip(progress, model, what)
+                note = f"the memory plan was not compared with a run without shared memory: {what}"
+                progress.note(Problem(note, Where(model=model.source.name), remedy="check it with: lathe validate"))
 
 
 def size_of_values(model: PlannedModel) -> int:
@@ -74,15 +76,33 @@ def size_of_values(model: PlannedModel) -> int:
     return sum(place.size for place in model.plan.arena)
 
 
-def _skip(progress: Progress, model: PlannedModel, why: str) -> None:
-    what = f"the memory plan was not compared with a run without shared memory: {why}"
-    progress.note(Problem(what, Where(model=model.source.name), remedy="check it with: lathe validate"))
+def _verdicts(
+    library: BuiltLibrary,
+    program: TargetProgram,
+    models: Sequence[PlannedModel],
+    files: Mapping[str, bytes | Path],
+    limit: float,
+) -> list[tuple[str, str]]:
+    """What was found of each model: right, wrong or skipped, and a word on it."""
+    verdicts: list[tuple[str, str]] = []
+    while len(verdicts) < len(models):
+        left = models[len(verdicts) :]
+        found, died = _apart(library, program, left, files, limit)
+        if died and len(found) > 1:  # one of those before may have spoilt the memory: each for itself tells which
+            alone = [_apart(library, program, [model], files, limit) for model in left[: len(found)]]
+            found = [verdict for (verdict,), _ in alone]
+        verdicts += found
+    return verdicts
 
 
 def _apart(
-    library: BuiltLibrary, program: TargetProgram, model: PlannedModel, files: Mapping[str, bytes | Path], limit: float
-) -> tuple[str, str]:
-    """What a process of its own finds: right, wrong or skipped, and a word on it."""
+    library: BuiltLibrary,
+    program: TargetProgram,
+    models: Sequence[PlannedModel],
+    files: Mapping[str, bytes | Path],
+    limit: float,
+) -> tuple[list[tuple[str, str]], bool]:
+    """What one process finds of models, one behind the other, up to one at which it dies or hangs; whether it died."""
     reader, writer = os.pipe()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of fork beside threads: the child starts none of Python's
@@ -91,29 +111,39 @@ def _apart(
         os.close(reader)
         for fault in _FAULTS:  # a handler of a library in this process may return, and the process live on
             signal.signal(fault, signal.SIG_DFL)
-        os.write(writer, json.dumps(_verdict(library, program, model, files, limit)).encode())
-        os._exit(0)
+        try:
+            for model in models:
+                os.write(writer, json.dumps(_verdict(library, program, model, files, limit)).encode() + b"\n")
+        finally:
+            os._exit(0)
     os.close(writer)
+    verdicts: list[tuple[str, str]] = []
+    told, hangs = b"", False
     try:
-        ready, _, _ = select.select([reader], [], [], _PATIENCE * limit)
-        told = os.read(reader, 1 << 16) if ready else b""
-        if not ready:
-            os.kill(child, signal.SIGKILL)
+        while len(verdicts) < len(models):
+            ready, _, _ = select.select([reader], [], [], _PATIENCE * limit)
+            part = os.read(reader, 1 << 16) if ready else b""
+            if not part:
+                hangs = not ready
+                break
+            *lines, told = (told + part).split(b"\n")
+            verdicts += [(kind, what) for kind, what in map(json.loads, lines)]
     finally:
         os.close(reader)
+        os.kill(child, signal.SIGKILL)  # one that has ended keeps its status
         _, status = os.waitpid(child, 0)
-    if told:
-        kind, what = json.loads(told)
-        return str(kind), str(what)
-    if not ready:
-        return "skipped", f"it took longer than {_PATIENCE * limit:.0f} s"
-    return "wrong", f"a run ended with signal {-os.waitstatus_to_exitcode(status)}"
+    if hangs:
+        verdicts.append(("skipped", f"it took longer than {_PATIENCE * limit:.0f} s"))
+    died = len(verdicts) < len(models) and not hangs
+    if died:
+        verdicts.append(("wrong", f"a run ended with signal {-os.waitstatus_to_exitcode(status)}"))
+    return verdicts, died
 
 
 def _verdict(
     library: BuiltLibrary, program: TargetProgram, model: PlannedModel, files: Mapping[str, bytes | Path], limit: float
 ) -> tuple[str, str]:
-    """Never raises: this is the whole work of a process."""
+    """Never raises: what it says is all that a process does."""
     try:
         name = model.source.name
         found = {suffix: files.get(f"{program.abi}/{name}{suffix}") for suffix in (".pb", ".data")}

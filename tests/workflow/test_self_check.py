@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import onnx
@@ -15,7 +17,7 @@ from buildtool.builders.built import BuiltLibrary, LibraryInfo, SizeReport
 from buildtool.cli.main import run
 from buildtool.codegen import container
 from buildtool.drafts import deployment
-from buildtool.errors import InternalError
+from buildtool.errors import InternalError, Problem
 from buildtool.ir.graph import Graph
 from buildtool.plan import arena, check, manifest
 from buildtool.plan.plan import Plan
@@ -23,6 +25,7 @@ from buildtool.plan.select import select
 from buildtool.runtime import Engine, Library
 from buildtool.settings import Silent
 from buildtool.targets.cpu import TARGET
+from buildtool.targets.protocol import PlannedModel
 from buildtool.workflow import building, self_check
 from tests.native_builds import full_library
 from tests.plan.graphs import add_input, apply, make
@@ -63,8 +66,8 @@ def test_a_wrong_plan_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
         self_check.compare(_engine(read_twice()))
 
 
-def _deployment(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A model of which a library with all kernels becomes the built one: nothing is compiled."""
+def _deployment(folder: Path, monkeypatch: pytest.MonkeyPatch, names: Sequence[str] = ("twice",)) -> Path:
+    """Models of which a library with all kernels becomes the built one: nothing is compiled."""
     x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [3, 37])
     y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [3, 37])
     nodes = [
@@ -72,9 +75,11 @@ def _deployment(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         helper.make_node("Exp", ["a"], ["e"]),
         helper.make_node("Mul", ["e", "a"], ["y"]),
     ]
-    onnx.save(helper.make_model(helper.make_graph(nodes, "twice", [x], [y])), folder / "twice.onnx")
+    models = [folder / f"{name}.onnx" for name in names]
+    for model in models:
+        onnx.save(helper.make_model(helper.make_graph(nodes, model.stem, [x], [y])), model)
     file = folder / "twice.yml"
-    file.write_text(deployment.write([folder / "twice.onnx"], relative_to=folder, library_name="lathe_full"))
+    file.write_text(deployment.write(models, relative_to=folder, library_name="lathe_full"))
     library = full_library()
     info = LibraryInfo(library, "lathe_full", "", "", (), (), (), "", 0)
     built = BuiltLibrary("lathe_full", "host", library, library, library, info, SizeReport(()), "")
@@ -109,6 +114,70 @@ def test_a_library_that_dies_is_a_defect_of_lathe(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(self_check, "compare", die)
     with pytest.raises(InternalError, match="a run ended with signal 11"):
         buildtool.build(file, options=buildtool.Options(tmp_path / "build"))
+
+
+def _fork_counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    made: list[int] = []
+    fork = os.fork
+
+    def counted() -> int:
+        made.append(fork())
+        return made[-1]
+
+    monkeypatch.setattr(os, "fork", counted)
+    return made
+
+
+@pytest.mark.slow
+def test_one_process_does_for_all_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = _deployment(tmp_path, monkeypatch, [f"m{number}" for number in range(20)])
+    made = _fork_counted(monkeypatch)
+    buildtool.build(file, options=buildtool.Options(tmp_path / "build", archive=False))
+    assert len(made) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("end", "told", "processes"),
+    [
+        # All five, then three of them alone, of which the last one dies.
+        (lambda: os.kill(os.getpid(), signal.SIGSEGV), "a run ended with signal 11", 4),
+        (lambda: time.sleep(60), "it took longer than", 2),
+    ],
+)
+def test_of_many_models_the_one_that_ends_is_named(
+    end: Callable[[], None], told: str, processes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And those behind it are checked all the same."""
+    file = _deployment(tmp_path, monkeypatch, [f"m{number}" for number in range(5)])
+    checked = tmp_path / "checked"
+    checked.mkdir()
+
+    def verdict(library: object, program: object, model: PlannedModel, *_: object) -> tuple[str, str]:
+        (checked / model.source.name).touch()
+        if model.source.name == "m2":
+            end()
+        return "right", ""
+
+    monkeypatch.setattr(self_check, "_verdict", verdict)
+    monkeypatch.setattr(self_check, "_PATIENCE", 1.0)
+    made, progress = _fork_counted(monkeypatch), Silent()
+    notes: list[Problem] = []
+    monkeypatch.setattr(progress, "note", notes.append)
+    options = buildtool.Options(tmp_path / "build", archive=False)
+    if "signal" in told:
+        with pytest.raises(InternalError, match=told) as raised:
+            buildtool.workflow.build(file, options=options, progress=progress)
+        (problem,) = raised.value.problems
+        processes += 1  # for those behind it
+    else:
+        buildtool.workflow.build(file, options=options, progress=progress)
+        (problem,) = [note for note in notes if "memory plan" in note.what]
+    assert problem.where is not None
+    assert problem.where.model == "m2"
+    assert told in problem.what
+    assert len(made) == processes
+    assert len(list(checked.iterdir())) == 5
 
 
 @pytest.mark.slow
