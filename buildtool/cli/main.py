@@ -113,9 +113,23 @@ def _listed() -> None:
 
 def main() -> NoReturn:
     """The console script."""
+    _open_standard_streams()
     signal.signal(signal.SIGTERM, _terminate)
     gc.set_threshold(*_COLLECTIONS)
     sys.exit(run(sys.argv[1:]))
+
+
+def _open_standard_streams() -> None:
+    """Whoever starts this program may have closed them, as `>&-` does: a model's file would then be opened in the place
+    of the terminal, and be printed into.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            if nowhere != number:
+                os.dup2(nowhere, number)
+                os.close(nowhere)
+            setattr(sys, name, os.fdopen(number, "w" if number else "r", encoding="utf-8"))
 
 
 def run(arguments: list[str]) -> int:
@@ -197,9 +211,9 @@ def _reported(error: InternalError) -> InternalError:
     import tempfile
     import traceback
 
-    report = Path(tempfile.gettempdir()) / f"lathe-report-{os.getpid()}.txt"
     text = f"{' '.join(sys.argv)}\nPython {sys.version}\n{''.join(traceback.format_exception(error))}"
     try:
+        report = Path(tempfile.gettempdir()) / f"lathe-report-{os.getpid()}.txt"  # there may be no such folder
         report.write_text(text, encoding="utf-8")
         remedy = f"this is a defect of Lathe: please report it with the file {report}"
     except OSError:

@@ -15,6 +15,7 @@ from buildtool.tensors.recipe import Array, Recipe
 from buildtool.wording import near_files
 
 _NPY_MAGIC = b"\x93NUMPY"
+_LONGEST = 200  # letters of NumPy's words
 
 
 def is_media(file: Path) -> bool:
@@ -38,25 +39,26 @@ def tensor(files: Sequence[Path], recipe: Recipe) -> Array:
                 rule="all items of a tensor have one shape",
                 remedy="give images one size with --resize or --crop, audio with --length",
             )
-    return np.stack(items)
+    return np.stack(items) if len(items) > 1 else items[0][np.newaxis]
 
 
 def _item(file: Path, recipe: Recipe) -> Array:
     if is_picture(file):
-        values = recipe.normalised(pictures.picture(file, recipe), file)
+        values = recipe.made(pictures.pixels(file, recipe), file)
     elif is_media(file):
-        values = recipe.normalised(sounds.sound(file, recipe), file)
+        values = recipe.made(sounds.sound(file, recipe), file)
         if values.shape[1] == 1:
-            return recipe.typed(values[:, 0])
+            return values[:, 0]
     else:
         raise ConfigError(
             f"'{file.suffix}' is not a kind of file that can be converted to a tensor",
             where=Where(file=str(file)),
             rule=f"allowed: {' '.join((*pictures.SUFFIXES, *sounds.SUFFIXES))}",
+            remedy="convert it to one of these first",
         )
     if recipe.layout == "NCHW":
         values = np.moveaxis(values, -1, 0)
-    return np.ascontiguousarray(recipe.typed(values))
+    return np.ascontiguousarray(values)
 
 
 def npy(array: Array) -> bytes:
@@ -72,7 +74,7 @@ def saved(file: Path) -> Array:
     try:
         with file.open("rb") as stream:
             if stream.read(len(_NPY_MAGIC)) != _NPY_MAGIC:
-                raise RunError("this is not a .npy file", where=where)
+                raise RunError("this is not a .npy file", where=where, remedy="write the array with numpy.save")
             stream.seek(0)
             array: Array = np.lib.format.read_array(stream, allow_pickle=False)
     except FileNotFoundError as problem:
@@ -82,8 +84,17 @@ def saved(file: Path) -> Array:
     except (OSError, LatheError):
         raise
     except Exception as problem:  # its reader lets through whatever a damaged header leads it into
-        raise RunError(f"NumPy cannot read this array: {problem}", where=where) from problem
+        raise unreadable(problem, file) from problem
     return array
+
+
+def unreadable(problem: Exception, file: Path) -> RunError:
+    """What NumPy says of an array that it cannot read: it may repeat a whole header."""
+    words = str(problem)
+    if len(words) > _LONGEST:
+        words = words[:_LONGEST] + "..."
+    what = f"NumPy cannot read this array: {words}"
+    return RunError(what, where=Where(file=str(file)), remedy="write it again with numpy.save or numpy.savez")
 
 
 def figures(array: Array) -> dict[str, Any]:
@@ -93,6 +104,7 @@ def figures(array: Array) -> dict[str, Any]:
     if array.dtype.kind in "iub":
         known = array
     elif array.dtype.kind == "f":
-        known = array[np.isfinite(array)]
+        finite = np.isfinite(array)
+        known = array if finite.all() else array[finite]
     found = {"least": np.min(known), "largest": np.max(known), "mean": np.mean(known)} if known.size else {}
     return {**shown, **{key: float(found[key]) if found else None for key in ("least", "largest", "mean")}}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -23,12 +25,20 @@ _FORMATS = ("PNG", "JPEG", "BMP")
 
 def picture(file: Path, recipe: Recipe) -> Array:
     """The picture of a file in the channels and the size of the recipe: 64-bit numbers from 0 to 255."""
+    return pixels(file, recipe).astype(np.float64)
+
+
+def pixels(file: Path, recipe: Recipe) -> Array:
+    """The same in bytes."""
     image = _read(file, "L" if recipe.channels == "grey" else "RGB")
+    planes = 1 if recipe.channels == "grey" else 3
+    height, width = recipe.crop or recipe.resize or (image.height, image.width)
+    recipe.refuse_many(height * width * planes, file, "make it smaller with --resize or --crop")
     if recipe.resize is not None:
         image = image.resize(recipe.resize[::-1], _method(recipe.method))
     if recipe.crop is not None:
         image = _cropped(image, recipe.crop, file)
-    values = np.asarray(image, np.float64)
+    values = np.asarray(image)
     if values.ndim == 2:
         return values[:, :, np.newaxis]
     return values[:, :, ::-1] if recipe.channels == "BGR" else values
@@ -73,25 +83,39 @@ def _planes(values: Array, recipe: Recipe, source: Path) -> Array:
     return recipe.restored(values.astype(np.float64), source)
 
 
+def size(file: Path) -> tuple[int, int]:
+    """Height and width of the picture of a file."""
+    with _opened(file) as image:
+        return image.height, image.width
+
+
 def _read(file: Path, mode: str) -> Image.Image:
+    with _opened(file) as image:
+        if image.mode.startswith("I"):  # Pillow would cut 16 bits off at 255
+            image = _pillow().fromarray(_in_bytes(np.asarray(image)))
+        return image.convert(mode)
+
+
+@contextlib.contextmanager
+def _opened(file: Path) -> Iterator[Image.Image]:
+    """The picture of a file. What goes wrong while it is read becomes one error."""
     pillow, where = _pillow(), Where(file=str(file))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of metadata; what is too large is refused below
             warnings.simplefilter("error", pillow.DecompressionBombWarning)
             with pillow.open(file, formats=_FORMATS) as image:
-                if image.mode.startswith("I"):  # Pillow would cut 16 bits off at 255
-                    deep = np.asarray(image, np.float64) / 257.0
-                    image = pillow.fromarray(np.rint(deep).astype(np.uint8))
-                converted: Image.Image = image.convert(mode)
-                return converted
+                yield image
     except FileNotFoundError as problem:
         raise RunError(
             "this file does not exist", where=where, remedy=near_files(file) or "correct the path"
         ) from problem
     except (pillow.DecompressionBombError, pillow.DecompressionBombWarning) as problem:
         raise RunError(
-            "this image is too large", where=where, rule=f"at most {pillow.MAX_IMAGE_PIXELS} pixels"
+            "this image is too large",
+            where=where,
+            rule=f"at most {pillow.MAX_IMAGE_PIXELS} pixels",
+            remedy="make it smaller before, about as large as the model's input",
         ) from problem
     except MemoryError:
         raise
@@ -102,6 +126,14 @@ def _read(file: Path, mode: str) -> Image.Image:
             rule="PNG, JPEG or BMP",
             remedy="save or convert it again",
         ) from problem
+
+
+def _in_bytes(deep: Array) -> Array:
+    """Pixels of 16 bits in 8, row by row."""
+    made = np.empty(deep.shape, np.uint8)
+    for row, wide in zip(made, deep, strict=True):
+        row[:] = np.rint(wide / 257.0)
+    return made
 
 
 def _cropped(image: Image.Image, size: tuple[int, int], file: Path) -> Image.Image:

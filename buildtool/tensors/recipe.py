@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ LAYOUTS = ("NHWC", "NCHW")
 CHANNELS = ("RGB", "BGR", "grey")
 DTYPES = ("float32", "float16", "float64", "uint8", "int8", "uint16", "int16", "int32")
 _LARGEST = 32768  # pixels of a side
+_MOST_NUMBERS = 1 << 26  # that one file becomes: 256 MiB of float32
+_AT_ONCE = 1 << 20  # numbers that are computed at a time, in double precision
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,20 @@ class Recipe:
         return (values - self._per_channel("mean", self.mean, values, file)) * self._per_channel(
             "scale", self.scale, values, file
         )
+
+    def made(self, values: Array, file: Path) -> Array:
+        """The values of a file as those of the tensor. Some rows at a time: a pixel has one byte, a double eight."""
+        rows = max(1, _AT_ONCE // max(1, math.prod(values.shape[1:])))
+        made = np.empty(values.shape, self.dtype)
+        for first in range(0, len(values), rows):
+            made[first : first + rows] = self.typed(self.normalised(values[first : first + rows], file))
+        return made
+
+    def refuse_many(self, numbers: int, file: Path, remedy: str, most: int = _MOST_NUMBERS) -> None:
+        """RunError where a file would become more numbers than that."""
+        if numbers > most:
+            what = f"it would become {numbers:,} numbers"
+            raise RunError(what, where=Where(file=str(file)), rule=f"at most {most:,} from one file", remedy=remedy)
 
     def restored(self, values: Array, file: Path) -> Array:
         """The values that `normalised` was given."""

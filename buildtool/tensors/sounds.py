@@ -12,6 +12,8 @@ from buildtool.tensors.recipe import Array, Recipe
 from buildtool.wording import near_files
 
 SUFFIXES = (".wav",)
+_CONVERT = "convert it: sox {file} -b 16 -e signed-integer converted.wav"
+_MOST_NUMBERS = 1 << 25  # samples of all channels, in double precision: 256 MiB
 
 
 def sound(file: Path, recipe: Recipe) -> Array:
@@ -20,7 +22,10 @@ def sound(file: Path, recipe: Recipe) -> Array:
     try:
         with wave.open(str(file), "rb") as reader:
             rate, channels, width = reader.getframerate(), reader.getnchannels(), reader.getsampwidth()
-            data = reader.readframes(reader.getnframes())
+            there = min(reader.getnframes(), file.stat().st_size // (channels * width))  # the header may say more
+            count = there if recipe.length is None else recipe.length
+            recipe.refuse_many(count * channels, file, "give its length in samples: --length N", _MOST_NUMBERS)
+            data = reader.readframes(min(count, there))
     except FileNotFoundError as problem:
         raise RunError(
             "this file does not exist", where=where, remedy=near_files(file) or "correct the path"
@@ -28,10 +33,18 @@ def sound(file: Path, recipe: Recipe) -> Array:
     except (wave.Error, EOFError, ValueError, RuntimeError) as problem:
         what = str(problem) or "it ends too early"
         raise RunError(
-            f"this is not a WAV file: {what}", where=where, rule="a WAV file with integer samples (PCM)"
+            f"this is not a WAV file: {what}",
+            where=where,
+            rule="a WAV file with integer samples (PCM)",
+            remedy=_CONVERT.format(file=file.name),
         ) from problem
     if width > 4:
-        raise RunError(f"the audio has samples of {8 * width} bits", where=where, rule="8, 16, 24 or 32 bits")
+        raise RunError(
+            f"the audio has samples of {8 * width} bits",
+            where=where,
+            rule="8, 16, 24 or 32 bits",
+            remedy=_CONVERT.format(file=file.name),
+        )
     if recipe.rate is not None and rate != recipe.rate:
         raise RunError(
             f"the audio has {rate} samples per second",
@@ -41,7 +54,7 @@ def sound(file: Path, recipe: Recipe) -> Array:
         )
     frame = channels * width
     samples = _samples(data[: len(data) // frame * frame], width).reshape(-1, channels)
-    return samples if recipe.length is None else _of_length(samples, recipe.length)
+    return samples if recipe.length in (None, len(samples)) else _of_length(samples, recipe.length)
 
 
 def _samples(data: bytes, width: int) -> Array:

@@ -61,7 +61,7 @@ def _picture(size: Sequence[int], *, grey: bool) -> Callable[[Path], NDArray[np.
     channels = "grey" if grey else "RGB"
 
     def read_one(file: Path) -> NDArray[np.int8]:
-        rows, columns = pictures.picture(file, Recipe(channels=channels)).shape[:2]
+        rows, columns = pictures.size(file)
         factor = max(height / rows, width / columns)
         covering = max(height, math.floor(rows * factor + 0.5)), max(width, math.floor(columns * factor + 0.5))
         values = pictures.picture(file, Recipe(resize=covering, crop=(height, width), channels=channels))

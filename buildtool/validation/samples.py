@@ -22,12 +22,13 @@ from buildtool import archives
 from buildtool.errors import ConfigError, LatheError, RunError, Where
 from buildtool.running.inputs import NPY_MAGIC, TensorSpec, check_names, fit, read_array, without_ones
 from buildtool.running.metrics import Array
-from buildtool.tensors.files import is_media
+from buildtool.tensors.files import is_media, unreadable
 from buildtool.wording import near_files
 
 #: What samples are read from, by the end of its name, beside pictures and sounds.
 ARRAYS = (".npy", ".npz", ".raw", ".bin", ".dat")
 _FUNCTION = "samples"
+_SHOWN = 10  # names of arrays
 _RULE = f"the script has a function {_FUNCTION}() that yields arrays by the names of the inputs"
 
 
@@ -233,7 +234,8 @@ def _in_files(files: tuple[Path, ...], specs: Sequence[TensorSpec]) -> Iterator[
         if count == 0:
             what = f"an array of shape {list(shape or ())} does not contain samples of '{spec.name}'"
             rule = f"shape {list(spec.shape)} ({spec.data_format}), or many of them along the first dimension"
-            raise RunError(what, where=Where(file=str(files[0])), rule=rule)
+            remedy = "give the array this shape: array.reshape(...), or name the input that it belongs to"
+            raise RunError(what, where=Where(file=str(files[0])), rule=rule, remedy=remedy)
         counts.add(count)
     if len(counts) > 1:
         what = f"the inputs have different numbers of samples: {', '.join(str(abs(count)) for count in counts)}"
@@ -257,7 +259,7 @@ def _shapes(files: tuple[Path, ...], specs: Sequence[TensorSpec]) -> list[tuple[
     except (OSError, LatheError):
         raise
     except Exception as problem:  # NumPy lets through whatever a damaged file leads it into
-        raise RunError(f"NumPy cannot read this array: {problem}", where=Where(file=str(files[0]))) from problem
+        raise unreadable(problem, files[0]) from problem
 
 
 def _shape_of(file: Path) -> tuple[int, ...] | None:
@@ -288,10 +290,15 @@ def _members(file: Path, specs: Sequence[TensorSpec]) -> list[str]:
         raise RunError(
             f"it has no array for the input '{missing[0]}'",
             where=Where(file=str(file)),
-            rule=f"its arrays: {', '.join(names)}",
+            rule=f"its arrays: {_shown(names)}",
             remedy="name the arrays as the inputs: numpy.savez(file, **inputs)",
         )
     return [spec.name for spec in specs]
+
+
+def _shown(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more
 
 
 def _count(shape: Sequence[int], spec: TensorSpec) -> int:

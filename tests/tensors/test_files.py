@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import io
+import struct
+import tracemalloc
 import wave
+import zlib
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from buildtool.errors import ConfigError, LatheError, RunError
+from buildtool.tensors import pictures
 from buildtool.tensors.files import figures, saved, tensor
 from buildtool.tensors.pictures import encoded
 from buildtool.tensors.recipe import Array, Recipe
@@ -170,3 +174,80 @@ def test_figures_leave_out_what_is_not_finite() -> None:
     assert figures(np.array([np.inf]))["least"] is None
     assert figures(np.array(["a"]))["least"] is None
     assert figures(np.array([True, False]))["mean"] == 0.5
+
+
+def _png(width: int, height: int) -> bytes:
+    """A black picture in a file of few bytes."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    head = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
+    deflate = zlib.compressobj(9)
+    rows = b"".join(deflate.compress(bytes(1 + 3 * width)) for _ in range(height)) + deflate.flush()
+    return b"\x89PNG\r\n\x1a\n" + head + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+
+
+def test_a_small_file_of_many_pixels_is_refused_before_it_is_a_tensor(tmp_path: Path) -> None:
+    """9000 x 9000 black pixels need 240 kB in the file, and needed 5.6 GB in memory."""
+    file = tmp_path / "large.png"
+    file.write_bytes(_png(6000, 5000))
+    with pytest.raises(RunError, match="it would become 90,000,000 numbers") as caught:
+        tensor([file], Recipe())
+    (problem,) = caught.value.problems
+    assert problem.where is not None and problem.where.file == str(file)
+    assert "at most 67,108,864" in problem.rule and "--resize" in problem.remedy
+    assert tensor([file], Recipe(resize=(4, 5))).shape == (1, 4, 5, 3)
+    assert tensor([file], Recipe(crop=(4, 5), channels="grey")).shape == (1, 4, 5, 1)
+    assert pictures.size(file) == (5000, 6000)
+
+
+def test_a_picture_takes_little_more_memory_than_its_tensor(tmp_path: Path) -> None:
+    """Not eight bytes for each number, several times."""
+    (tmp_path / "large.png").write_bytes(_png(2000, 2000))
+    tracemalloc.start()
+    made = tensor([tmp_path / "large.png"], Recipe(mean=(1.0,), layout="NCHW", dtype="uint8"))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert made.shape == (1, 3, 2000, 2000)
+    assert peak <= 5 * made.nbytes
+
+
+@pytest.mark.parametrize("length", [2**31, 2**63])
+def test_sounds_are_not_longer_than_memory(tmp_path: Path, length: int) -> None:
+    file = sung(tmp_path, np.zeros((9, 2)))
+    with pytest.raises(RunError, match=f"it would become {2 * length:,} numbers"):
+        tensor([file], Recipe(length=length))
+
+
+def test_many_channels_of_few_bytes_are_refused(tmp_path: Path) -> None:
+    """A header of 44 bytes says 65,535 channels; a second of it would be 8 GB."""
+    file = sung(tmp_path, np.zeros((1, 2)))
+    data = bytearray(file.read_bytes())
+    data[22:24] = struct.pack("<H", 65535)
+    file.write_bytes(data)
+    with pytest.raises(RunError, match="it would become 1,048,560,000 numbers"):
+        tensor([file], Recipe(length=16000))
+
+
+def test_of_a_long_sound_only_what_is_asked_for_is_read(tmp_path: Path) -> None:
+    file = sung(tmp_path, np.arange(9)[:, np.newaxis])
+    with file.open("r+b") as stream:  # a file with a hole, whose header says that there is no end
+        stream.seek(4 * 2**30)
+        stream.write(b"\0")
+        stream.seek(40)
+        stream.write(b"\xff\xff\xff\xff")
+    assert (tensor([file], Recipe(length=9, scale=(32768.0,), dtype="int16")) == np.arange(9)).all()
+    with pytest.raises(RunError, match="give its length in samples: --length N"):
+        tensor([file], Recipe())
+
+
+@pytest.mark.parametrize("shape", ["9" * 9000, "1, " * 3000, "-1", "9223372036854775807, 2"])
+def test_headers_of_arrays_are_not_repeated_whole(tmp_path: Path, shape: str) -> None:
+    words = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({shape},), }}\n".replace(", ,", ",").encode()
+    (tmp_path / "odd.npy").write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(words)) + words)
+    with pytest.raises(RunError, match="NumPy cannot read this array") as caught:
+        saved(tmp_path / "odd.npy")
+    (problem,) = caught.value.problems
+    assert len(problem.what) < 300
+    assert "numpy.save" in problem.remedy

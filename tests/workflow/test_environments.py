@@ -31,6 +31,7 @@ class Odd:
     variables: Mapping[str, str | None] = field(default_factory=dict)
     flags: Sequence[str] = ()  # of Python
     limits: Mapping[int, int] = field(default_factory=dict)
+    closed: Sequence[int] = ()  # of the standard streams
     prepare: Callable[[Path], None] = lambda folder: None
 
 
@@ -50,6 +51,12 @@ ODD = {
     "files of the future": Odd(prepare=_in_the_future),
     "64 open files": Odd(limits={resource.RLIMIT_NOFILE: 64}),
     "an empty PATH": Odd(variables={"PATH": ""}),
+    "no temporary folder": Odd(variables={"TMPDIR": "/nowhere/at/all"}),
+    "a terminal without a size": Odd(variables={"COLUMNS": "1", "LINES": "0", "TERM": None}),
+    "bytes that are no letters": Odd(os.fsdecode(b"fa\xff\xfe")),
+    "no input": Odd(closed=[0]),
+    "no output": Odd(closed=[1]),
+    "no streams at all": Odd(closed=[0, 1, 2]),
 }
 
 
@@ -68,6 +75,8 @@ def convert(folder: Path, odd: Odd, prefix: Sequence[str] = ()) -> subprocess.Co
     def limit() -> None:
         for kind, most in odd.limits.items():
             resource.setrlimit(kind, (most, most))
+        for stream in odd.closed:
+            os.close(stream)
 
     words = ["convert", "deploy.yml", "--target-abis", "host", "--emit=ir,plan,source", "--output", "out"]
     return subprocess.run(
