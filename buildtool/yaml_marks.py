@@ -7,6 +7,7 @@ can exhaust the machine.
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 from collections.abc import Mapping as AnyMapping
@@ -68,7 +69,11 @@ class Mapping:
     where: Where
 
     def get(self, key: str) -> Entry | None:
-        return next((entry for entry in self.entries if entry.key == key), None)
+        return self._by_key.get(key)
+
+    @functools.cached_property
+    def _by_key(self) -> dict[str, Entry]:
+        return {entry.key: entry for entry in reversed(self.entries)}
 
 
 Node: TypeAlias = Scalar | Sequence | Mapping
@@ -185,7 +190,9 @@ def _compose(text: str, name: str) -> yaml.Node | None:
     except yaml.reader.ReaderError as error:
         before = text[: error.position]
         where = Where(name, before.count("\n") + 1, error.position - before.rfind("\n"))
-        raise ConfigError(f"character U+{error.character:04X} is not allowed in YAML", where=where) from None
+        raise ConfigError(
+            f"character U+{error.character:04X} is not allowed in YAML", where=where, remedy="remove it"
+        ) from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = Where(name, mark.line + 1, mark.column + 1) if mark else Where(name)
@@ -219,7 +226,8 @@ class _Walk:
             rule = f"at most {MAX_NODES} values, each use of an alias counts"
             raise ConfigError(Problem("the file holds too many values", where, rule=rule))
         if id(node) in parents:
-            raise ConfigError(Problem("this alias contains itself", where))
+            remedy = "write the value out instead of the alias"
+            raise ConfigError(Problem("this alias contains itself", where, remedy=remedy))
         if len(parents) >= MAX_DEPTH:
             raise ConfigError(_too_deep(where))
         if node.tag not in (_NO_TAG, _STRING_TAG):
@@ -239,7 +247,9 @@ class _Walk:
         for key_node, value_node in node.value:
             key_where = self._where(key_node)
             if not isinstance(key_node, yaml.ScalarNode) or (key_node.style is None and key_node.value in _NULLS):
-                self._problem("a key must be a word", key_where)
+                self._problem(
+                    "a key must be a word", key_where, remedy='write `key: value`; quote a key such as "null"'
+                )
                 continue
             key = self._checked(key_node.value, key_where)
             if key == "<<" and key_node.style is None:
@@ -264,7 +274,7 @@ class _Walk:
         # A double-quoted escape can make characters that no file system or terminal takes.
         bad = next((char for char in text if not char.isprintable() and _is_harmful(char)), "")
         if bad:
-            self._problem(f"character U+{ord(bad):04X} is not allowed here", where)
+            self._problem(f"character U+{ord(bad):04X} is not allowed here", where, remedy="remove it")
         return text
 
     def _expand(self, text: str, where: Where) -> str:

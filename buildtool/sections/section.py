@@ -5,6 +5,8 @@ Here a key that the file does not give is None; the defaults are carried beside 
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -70,7 +72,8 @@ def is_required(section: type[BaseModel], name: str) -> bool:
     return isinstance(extra, dict) and bool(extra.get("x-required"))
 
 
-def names_of(section: type[BaseModel]) -> dict[str, str]:
+@functools.cache
+def names_of(section: type[BaseModel]) -> Mapping[str, str]:
     """Every name that a key of the section may have, and the name of the key."""
     found = {name: name for name in section.model_fields}
     for name, field in section.model_fields.items():

@@ -22,6 +22,9 @@ SectionT = TypeVar("SectionT", bound=BaseModel)
 Path = tuple[str | int, ...]
 
 
+_MOST = 500  # problems that are worded
+
+
 def _no_text(*_: object) -> str:
     return ""
 
@@ -60,7 +63,12 @@ def validate(section: type[SectionT], tree: Node, manner: Manner) -> Validated[S
             return Validated(section.model_validate(data), tuple(problems), frozenset(broken))
         except ValidationError as refusal:
             before = len(broken)
-            for error in refusal.errors(include_url=False):
+            errors = refusal.errors(include_url=False)
+            for done, error in enumerate(errors):
+                if len(problems) >= _MOST:  # to find what each was meant to be takes a millisecond
+                    left = f"{len(errors) - done:,} more problems are not listed"
+                    problems.append(Problem(left, tree.where, remedy="correct these first"))
+                    return Validated(None, tuple(problems), frozenset(broken))
                 if not _is_consequence(error, broken):
                     problems.append(_problem(section, tree, error, manner))
                 broken.update(_remove(section, data, error, manner))

@@ -49,7 +49,12 @@ def test_a_thousand_fingerprints_read_lathe_once(tmp_path: Path, monkeypatch: py
     fingerprint({}, [])
     read, own = Path.read_bytes, Path(buildtool.__file__).parent.parent
     opened: list[Path] = []
-    monkeypatch.setattr(Path, "read_bytes", lambda path: (opened.append(path), read(path))[1])
+
+    def noted(path: Path) -> bytes:
+        opened.append(path)
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", noted)
     folder = _folder(tmp_path / "ops")
     assert len({fingerprint({"model": number}, [], [folder]) for number in range(1000)}) == 1000
     assert len(opened) == 1000
