@@ -168,18 +168,31 @@ def test_single_numbers_one_after_the_other(tmp_path: Path) -> None:
         check(file, {f"{name}_0": item for name, item in inputs.items()}, [wanted])
 
 
-def test_anchors_of_oblong_steps(tmp_path: Path) -> None:
-    """Steps of 16 across and 8 down: an area of 128, which the ratio 2 makes 8 wide and 16 high."""
+@pytest.mark.parametrize(
+    ("stride", "across", "down", "half_width", "half_height"),
+    [
+        # Steps of 16 across and 8 down: an area of 128, which the ratio 2 makes 8 wide and 16 high.
+        ((16.0, 8.0), (7.5, 23.5), 3.5, (32 / 16 * 8 - 1) / 2, (32 / 8 * 16 - 1) / 2),
+        # One pixel: 1 wide, since 0.7 is rounded, and 2 high.
+        ((1.0, 1.0), (0.0, 1.0), 0.0, (32 * 1 - 1) / 2, (32 * 2 - 1) / 2),
+    ],
+)
+def test_anchors(
+    stride: tuple[float, float],
+    across: tuple[float, float],
+    down: float,
+    half_width: float,
+    half_height: float,
+    tmp_path: Path,
+) -> None:
     attributes = {
-        "stride": [16.0, 8.0],
+        "stride": list(stride),
         "anchor_sizes": [32.0],
         "aspect_ratios": [2.0],
         "offset": 0.5,
         "variances": [1.0, 1.0, 1.0, 1.0],
     }
     file = _file(tmp_path, "anchor_generator", {"Input": random(1, 1, 1, 2)}, attributes, ("Anchors", "Variances"))
-    across, down = np.array([7.5, 23.5]), 3.5
-    half_width, half_height = (32 / 16 * 8 - 1) / 2, (32 / 8 * 16 - 1) / 2
     wanted = [[x - half_width, down - half_height, x + half_width, down + half_height] for x in across]
     anchors = np.array(wanted, np.float32).reshape(1, 2, 1, 4)
     check(file, {"Input_0": random(1, 1, 1, 2)}, [anchors, np.ones((1, 2, 1, 4), np.float32)])
