@@ -65,7 +65,7 @@ def near_files(file: Path, ending: str = "") -> str:
     """A question with the nearest names (of this ending) in the folder of a missing file, or an empty string."""
     try:
         found = itertools.islice(file.parent.iterdir(), MOST_FILES)
-        names = [path.name for path in found if path.name.endswith(ending)]
+        names = [path.name for path in found if path.name.endswith(ending) and path.name != file.name]
     except OSError:
         return ""
     lower = {name.lower(): name for name in sorted(names)}

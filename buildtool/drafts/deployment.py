@@ -109,7 +109,9 @@ def _model_lines(entry: str, file: Path, draft: _Draft) -> list[str]:
         digest = sha256_of(file)
     except OSError as problem:
         raise ModelFileError(
-            f"the model cannot be read: {problem.strerror}", where=Where(file=str(file)), remedy=near_files(file)
+            f"the model cannot be read: {problem.strerror}",
+            where=Where(file=str(file)),
+            remedy=near_files(file) or "name the file of the model",
         ) from problem
     weights = _weights(file) if platform == "caffe" else None
     opened = inputs.of_onnx(file) if platform == "onnx" else _stated_inputs(platform, file, draft)

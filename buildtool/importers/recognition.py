@@ -87,6 +87,8 @@ _JSON = (
 def recognise(file: Path) -> Content | None:
     """What a file is; None where its content does not say, or cannot be read."""
     try:
+        if not file.is_file():
+            return None  # a pipe would wait for somebody who writes into it
         with file.open("rb") as stream:
             head = stream.read(_HEAD)
         return _by_start(head) or _by_zip(file, head) or _by_name(file) or _by_structure(file, head)
@@ -97,6 +99,8 @@ def recognise(file: Path) -> Content | None:
 def in_its_place(file: Path) -> Content | None:
     """What stands certainly in the place of a model: its first bytes are those of another kind of file."""
     try:
+        if not file.is_file():
+            return None
         with file.open("rb") as stream:
             found = _by_start(stream.read(_HEAD))
     except OSError:

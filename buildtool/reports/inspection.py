@@ -37,6 +37,9 @@ def kind_of(file: Path) -> str:
     if file.is_dir():
         return source_models.KIND if source_models.is_one(file) else "build"
     try:
+        if file.exists() and not file.is_file():
+            what = "this is a device or a pipe, not a file"
+            raise ConfigError(what, where=Where(file=str(file)), remedy="copy what it gives into a file")
         with file.open("rb") as stream:
             head = stream.read(8)
     except OSError as problem:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import tarfile
 import zipfile
 from pathlib import Path
@@ -11,6 +12,8 @@ import numpy as np
 import onnx
 import pytest
 
+from buildtool.cli.main import run
+from buildtool.digests import sha256_of
 from buildtool.importers.frameworks import platform_of
 from buildtool.importers.recognition import folder, in_its_place, model_in, recognise
 from tests.importers.tflite.writer import GraphSpec, NodeSpec, TensorSpec, write
@@ -153,3 +156,23 @@ def test_nothing_harms(tmp_path: Path) -> None:
     model.ClearField("producer_name")
     (tmp_path / "y").write_bytes(model.SerializeToString())
     assert platform_of(tmp_path / "y") == "onnx"
+
+
+@pytest.mark.parametrize("ending", ["onnx", "tflite", "pb", "h5", "keras", "kmodel"])
+def test_pipes_and_devices_in_the_place_of_models_are_not_waited_for(
+    ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nobody ever writes into the one, and the other has no end."""
+    pipe, device = tmp_path / f"pipe.{ending}", tmp_path / f"device.{ending}"
+    os.mkfifo(pipe)
+    device.symlink_to("/dev/zero")
+    for file in (pipe, device):
+        assert recognise(file) is None
+        assert in_its_place(file) is None
+        with pytest.raises(OSError, match="a device or a pipe"):
+            sha256_of(file)
+        for words in (["inspect", str(file)], ["init", str(file), "--output", str(tmp_path / "deploy.yml")]):
+            assert run(words) in (2, 3, 4)
+            told = capsys.readouterr().err
+            assert file.name in told
+            assert "error:" in told and "fix:" in told
