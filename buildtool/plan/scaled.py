@@ -3,6 +3,8 @@
 Symmetric, with a scale for each output, or for each block of 32 numbers along the depth of an output where the numbers
 have 4 bits. Only the weights of products are stored so, and only large ones; what is added (biases) never is. The
 library computes with the products of numbers and scales, in single precision, and so does this program.
+
+Filters that are transformed for Winograd's kernels are stored so, too, where `data_type` says f16.
 """
 
 from __future__ import annotations
