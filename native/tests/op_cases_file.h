@@ -7,7 +7,7 @@
 //     blob model, blob data             the two files of the container
 //     u32 count, tensors                inputs of the graph; their shapes are given to `resize`
 //     u32 count, tensors                expected outputs
-//   hostile file `<name>.hostile`:
+//   hostile file `<name>.hostile`, and `.refused` and `.shortened`, whose models no kernel may take or keep:
 //     "LATHEHOST"                       9 bytes
 //     u32 count, then per model: blob model, blob data
 //

@@ -28,40 +28,55 @@ struct Outcome {
   int ran = 0;
 };
 
-// `isa_limit`: so that kernels meet the models which a better instruction set takes elsewhere.
-void Try(const HostileModel& item, const char* isa_limit, Outcome* outcome) {
+// A session of a model, as far as one can be had.
+struct Opened {
+  // `isa_limit`: so that kernels meet the models which a better instruction set takes elsewhere.
+  Opened(const HostileModel& item, const char* isa_limit) {
+    const lathe_allocator allocator = {AllocateSome, Free, nullptr};
+    data = AllocateSome(nullptr, item.data.size());
+    if (data == nullptr) return;
+    memcpy(data, item.data.data(), item.data.size());
+    lathe_engine_options options = {};
+    options.struct_size = sizeof(options);
+    options.num_threads = 1;
+    options.model = {item.model.data(), item.model.size()};
+    options.data = {data, item.data.size()};
+    options.allocator = &allocator;
+    options.isa_limit = isa_limit;
+    code = api->engine_create(&options, &engine, &error);
+    if (code == LATHE_OK) code = api->session_create(engine, nullptr, &session, &error);
+  }
+  ~Opened() {
+    if (session != nullptr) api->session_destroy(session);
+    if (engine != nullptr) api->engine_destroy(engine);
+    free(data);
+  }
+  Opened(const Opened&) = delete;
+  Opened& operator=(const Opened&) = delete;
+
   const lathe_api* api = lathe_api_lathe_full();
-  const lathe_allocator allocator = {AllocateSome, Free, nullptr};
-  void* data = AllocateSome(nullptr, item.data.size());
-  ASSERT_NE(data, nullptr);
-  memcpy(data, item.data.data(), item.data.size());
-  lathe_engine_options options = {};
-  options.struct_size = sizeof(options);
-  options.num_threads = 1;
-  options.model = {item.model.data(), item.model.size()};
-  options.data = {data, item.data.size()};
-  options.allocator = &allocator;
-  options.isa_limit = isa_limit;
-  lathe_error error = {};
+  void* data = nullptr;
   lathe_engine* engine = nullptr;
   lathe_session* session = nullptr;
-  lathe_code code = api->engine_create(&options, &engine, &error);
-  if (code == LATHE_OK) code = api->session_create(engine, nullptr, &session, &error);
-  if (code == LATHE_OK) {
-    code = api->run(session, &error);
+  lathe_error error = {};
+  lathe_code code = LATHE_INTERNAL;
+};
+
+void Try(const HostileModel& item, const char* isa_limit, Outcome* outcome) {
+  Opened opened(item, isa_limit);
+  ASSERT_NE(opened.data, nullptr);
+  if (opened.code == LATHE_OK) {
+    opened.code = opened.api->run(opened.session, &opened.error);
     ++outcome->ran;
-  } else if (code == LATHE_OUT_OF_MEMORY) {
+  } else if (opened.code == LATHE_OUT_OF_MEMORY) {
     ++outcome->without_memory;
   } else {
     ++outcome->refused;
   }
-  if (code != LATHE_OK) {
-    EXPECT_NE(error.message[0], 0);
-    EXPECT_NE(code, LATHE_INTERNAL) << error.message;
+  if (opened.code != LATHE_OK) {
+    EXPECT_NE(opened.error.message[0], 0);
+    EXPECT_NE(opened.code, LATHE_INTERNAL) << opened.error.message;
   }
-  if (session != nullptr) api->session_destroy(session);
-  if (engine != nullptr) api->engine_destroy(engine);
-  free(data);
 }
 
 class Hostile : public testing::TestWithParam<std::string> {};
@@ -111,6 +126,40 @@ TEST_P(Refused, IsNotTaken) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, Refused, testing::ValuesIn(CaseNames(".refused")),
+                         [](const testing::TestParamInfo<std::string>& info) { return info.param; });
+
+// Models planned for one kernel, with a dimension that is as long as the others need at first, and shorter by one once
+// the session is resized.
+class Shortened : public testing::TestWithParam<std::string> {};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Shortened);
+
+TEST_P(Shortened, IsRefusedByThePlan) {
+  std::vector<HostileModel> models;
+  ASSERT_TRUE(ReadHostile(CasePath(GetParam(), ".shortened"), &models));
+  const std::string name = GetParam();
+  bool runs = false;
+  for (const char* word : {"vnni", "avx512", "avx2", "i8mm", "dotprod", "fp16", "neon", "neonv7", "rvv", "portable"}) {
+    runs = runs || (name.find(std::string("__") + word + "__") != std::string::npos && lathe::CpuRuns(word));
+  }
+  if (!runs) return;
+  for (size_t i = 0; i < models.size(); ++i) {
+    SCOPED_TRACE("model " + std::to_string(i));
+    Opened opened(models[i], nullptr);
+    ASSERT_EQ(opened.code, LATHE_OK) << opened.error.message;
+    std::vector<lathe_shape> shapes(opened.api->input_count(opened.engine));
+    for (size_t input = 0; input < shapes.size(); ++input) {
+      lathe_tensor_info info = {};
+      info.struct_size = sizeof(info);
+      ASSERT_EQ(opened.api->input_info(opened.session, input, &info, &opened.error), LATHE_OK);
+      shapes[input].rank = info.rank;
+      memcpy(shapes[input].dims, info.dims_min, sizeof(info.dims_min));
+    }
+    const lathe_code code = opened.api->resize(opened.session, shapes.size(), shapes.data(), &opened.error);
+    EXPECT_TRUE(code == LATHE_BAD_MODEL || code == LATHE_UNSUPPORTED) << code << " " << opened.error.message;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, Shortened, testing::ValuesIn(CaseNames(".shortened")),
                          [](const testing::TestParamInfo<std::string>& info) { return info.param; });
 
 }  // namespace

@@ -55,6 +55,7 @@ def write_hostile(
             every = (*map(_graph_of, cases), *(case.graph for case in stored))
             fitting = list(islice((graph for graph in every if "" in packings(graph, kernel)), 1))
         (folder / f"{kernel.name}__planned.refused").write_bytes(refused_file(_some(fitting, 3), kernel.name))
+        (folder / f"{kernel.name}__planned.shortened").write_bytes(shortened_file(_some(fitting, 3), kernel.name))
 
 
 def _some(items: Sequence[_T], count: int) -> Sequence[_T]:
@@ -98,6 +99,32 @@ def refused_file(graphs: Sequence[Graph], kernel: str | None) -> bytes:
     return b"".join((b"LATHEHOST", struct.pack("<I", len(models)), *models))
 
 
+def shortened_file(graphs: Sequence[Graph], kernel: str) -> bytes:
+    """Models of these nodes, planned for a kernel, that it may take until an input is resized: one dimension can be
+    shorter by one, where shape inference refuses that."""
+    models = [
+        blob(message.SerializeToString(deterministic=True)) + blob(data)
+        for graph in graphs
+        if not graph.symbols  # what data decides has other bounds
+        for message, data in _shortened(graph, kernel)
+    ]
+    return b"".join((b"LATHEHOST", struct.pack("<I", len(models)), *models))
+
+
+def _shortened(graph: Graph, kernel: str) -> Iterator[tuple[pb.Model, bytes]]:
+    (node,) = graph.nodes
+    for index, axis in _sizes_refused(node, -1):
+        if node.inputs[index].constant is not None:
+            continue
+        message, data = container_writer.encode(graph, "shortened", container_writer.Stored(), None)
+        _plan(message, kernel)
+        dim = message.graph.values[message.graph.body.nodes[0].inputs[index]].dims[axis]
+        message.graph.symbols.add(name="shorter", low=dim.size - 1, high=dim.size)
+        dim.expr = len(message.graph.exprs)
+        message.graph.exprs.add(code=[(len(message.graph.symbols) - 1) << 4 | 1])
+        yield message, data
+
+
 def _refused(graph: Graph, kernel: str | None) -> Iterator[tuple[pb.Model, bytes]]:
     (node,) = graph.nodes
     rng = random.Random(0)
@@ -128,14 +155,21 @@ def _count_inputs(count: int, message: pb.Model, rng: random.Random) -> None:
 
 
 def _other_sizes(node: Node) -> Iterator[_Change]:
+    return (partial(_lengthen, index, axis) for index, axis in _sizes_refused(node, 1))
+
+
+def _sizes_refused(node: Node, more: int) -> Iterator[tuple[int, int]]:
+    """The inputs and their axes that shape inference refuses where they are longer by so many elements."""
     types = [_of_numbers(value.type) for value in node.inputs]
     if _refuses(node.op, types):
         return
     for index, item in enumerate(types):
         for axis, size in enumerate(item.shape):
-            longer = replace(item, shape=(*item.shape[:axis], size + 1, *item.shape[axis + 1 :]))
-            if _refuses(node.op, [*types[:index], longer, *types[index + 1 :]]):
-                yield partial(_lengthen, index, axis)
+            if not isinstance(size, int) or size + more < 0:
+                continue
+            changed = replace(item, shape=(*item.shape[:axis], size + more, *item.shape[axis + 1 :]))
+            if _refuses(node.op, [*types[:index], changed, *types[index + 1 :]]):
+                yield index, axis
 
 
 def _lengthen(index: int, axis: int, message: pb.Model, rng: random.Random) -> None:
