@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kPanelVectors = kPanelWidth / kLanes;
 // Elements of depth that pass by before the next pixels take their turn: the filters of a tile stay in cache meanwhile.
-constexpr int64_t kBlockDepth = 1024;
+constexpr int64_t kBlockDepth = 512;
 
 // One tile: up to `rows` pixels times some vectors of outputs.
 struct PanelTile {
@@ -34,6 +34,12 @@ struct PanelTile {
 };
 
 using PanelTileFunction = void (*)(const PanelTile& tile);
+
+// Whether the inputs of one depth stay in registers while its filters pass by, instead of the other way round. A core
+// that runs two threads starts about three instructions a cycle for each: beside twelve products of vectors, which take
+// six cycles, there is room for few others.
+template <int rows, int vectors>
+constexpr bool kInputsStay = kLanes == 8 && rows > 1 && rows < vectors;
 
 // `unroll` keeps the sums in registers: their indices have to be constants.
 template <int rows, int vectors>
@@ -63,12 +69,28 @@ inline void SumPanelTile(const PanelTile& tile, Vec (&sums)[rows][vectors]) {
     const Element* row[rows];
 #pragma GCC unroll 16
     for (int i = 0; i < rows; ++i) row[i] = pointers[i] + tile.offset;
+    const auto weight = [&](int j) {
+      return Load(weights + j / kPanelVectors * tile.panel_elements + j % kPanelVectors * kLanes);
+    };
+    if constexpr (kInputsStay<rows, vectors>) {
+#pragma GCC unroll 4
+      for (int64_t k = 0; k < tile.depth; ++k, weights += kPanelWidth) {
+        Vec x[rows];
+#pragma GCC unroll 16
+        for (int i = 0; i < rows; ++i) x[i] = Fill(row[i][k]);
+#pragma GCC unroll 8
+        for (int j = 0; j < vectors; ++j) {
+          const Vec w = weight(j);
+#pragma GCC unroll 16
+          for (int i = 0; i < rows; ++i) sums[i][j] = MulAdd(x[i], w, sums[i][j]);
+        }
+      }
+      continue;
+    }
     for (int64_t k = 0; k < tile.depth; ++k, weights += kPanelWidth) {
       Vec w[vectors];
 #pragma GCC unroll 8
-      for (int j = 0; j < vectors; ++j) {
-        w[j] = Load(weights + j / kPanelVectors * tile.panel_elements + j % kPanelVectors * kLanes);
-      }
+      for (int j = 0; j < vectors; ++j) w[j] = weight(j);
 #pragma GCC unroll 16
       for (int i = 0; i < rows; ++i) {
         const Vec x = Fill(row[i][k]);
@@ -79,10 +101,27 @@ inline void SumPanelTile(const PanelTile& tile, Vec (&sums)[rows][vectors]) {
   }
 }
 
-// The ends of rows, which lie aside as whole vectors.
-__attribute__((noinline)) void CopyEnds(const PanelTile& tile, const Element* from, Element* to) {
-  for (int i = 0; i < tile.count; ++i, from += kLanes, to += tile.output_step) {
-    for (int j = 0; j < tile.last; ++j) to[j] = from[j];
+// What is done to sums that lie aside: a residual is added, or the last vectors are not whole. Some machines take a
+// dozen cycles to store a part of a vector.
+__attribute__((noinline)) void FinishPanelTile(const PanelTile& tile, const Vec* from, int vectors) {
+  const Vec low = Fill(tile.low), high = Fill(tile.high);
+  Element* to = tile.output;
+  const Element* residual = tile.residual;
+  for (int i = 0; i < tile.count; ++i, to += tile.output_step) {
+    for (int j = 0; j < vectors; ++j) {
+      const int width = j + 1 < vectors ? kLanes : tile.last;
+      Vec x = *from++;
+      if (residual != nullptr) x = Add(x, LoadPart(residual + j * kLanes, width));
+      x = AtMost(AtLeast(x, low), high);
+      if (width == kLanes) {
+        Store(to + j * kLanes, x);
+        continue;
+      }
+      Element last[kLanes];
+      Store(last, x);
+      for (int k = 0; k < width; ++k) to[j * kLanes + k] = last[k];
+    }
+    if (residual != nullptr) residual += tile.residual_step;
   }
 }
 
@@ -90,42 +129,40 @@ template <int rows, int vectors>
 void RunPanelTile(const PanelTile& tile) {
   Vec sums[rows][vectors];
   SumPanelTile(tile, sums);
+  if (tile.residual != nullptr || tile.last != kLanes) {
+    Vec aside[rows * vectors];
+#pragma GCC unroll 16
+    for (int i = 0; i < rows; ++i) {
+#pragma GCC unroll 8
+      for (int j = 0; j < vectors; ++j) aside[i * vectors + j] = sums[i][j];
+    }
+    return FinishPanelTile(tile, aside, vectors);
+  }
   const Vec low = Fill(tile.low), high = Fill(tile.high);
   Element* to = tile.output;
-  const Element* residual = tile.residual;
-  // Some machines take a dozen cycles to store a part of a vector.
-  Element aside[rows * kLanes];
-  const bool whole = tile.last == kLanes;
-  Element* end = whole ? to + (vectors - 1) * kLanes : aside;
-  const int64_t end_step = whole ? tile.output_step : kLanes;
 #pragma GCC unroll 16
-  for (int i = 0; i < rows; ++i) {
+  for (int i = 0; i < rows; ++i, to += tile.output_step) {
     if (i == tile.count) break;
 #pragma GCC unroll 8
-    for (int j = 0; j < vectors; ++j) {
-      Vec x = sums[i][j];
-      if (residual != nullptr) x = Add(x, LoadPart(residual + j * kLanes, j + 1 < vectors ? kLanes : tile.last));
-      Store(j + 1 < vectors ? to + j * kLanes : end, AtMost(AtLeast(x, low), high));
-    }
-    to += tile.output_step;
-    end += end_step;
-    if (residual != nullptr) residual += tile.residual_step;
+    for (int j = 0; j < vectors; ++j) Store(to + j * kLanes, AtMost(AtLeast(sums[i][j], low), high));
   }
-  if (!whole) CopyEnds(tile, aside, tile.output + (vectors - 1) * kLanes);
 }
 
 // Pixels of a tile by its vectors, and those of the smaller one for what is left at the end of a chunk: as many sums as
-// the registers hold beside a row of weights and an input. A single pixel has a tile of its own, for products with
-// vectors.
+// the registers hold beside a row of weights and an input, or the other way round. A single pixel has tiles of its own,
+// for products with vectors.
 template <int vectors>
 struct TileRows {
-  static constexpr int kWide = kLanes == 16 ? (vectors > 2 ? 7 : 14) : kLanes == 8 ? 6 : 4;
-  static constexpr int kNarrow = kLanes == 16 ? 7 : kLanes == 8 ? 3 : 1;
+  static constexpr int kWide = kLanes == 16  ? (vectors > 2 ? 7 : 14)
+                               : kLanes == 8 ? (vectors > 2 ? 12 / vectors : 6)
+                                             : 4;
+  static constexpr int kNarrow = kLanes == 16 ? 7 : kWide;
 };
-constexpr int kMostVectors = kLanes == 16 ? 4 : 2;  // of a tile
+constexpr int kMostVectors = kLanes >= 8 ? 4 : 2;  // of a tile
 // Of a single pixel, whose time is that of reading the filters: memory gives more to several panels at a time.
 constexpr int kRowVectors = kLanes >= 8 ? 8 : kMostVectors;
-constexpr int64_t kItemPanels = kMostVectors;
+constexpr int kFewRowVectors = kLanes == 16 ? 4 : 2;  // where that many are not left
+constexpr int64_t kItemPanels = kLanes == 16 ? 4 : 2;
 constexpr int64_t kRowItemPanels =
     kRowVectors / kPanelVectors > kItemPanels ? kRowVectors / kPanelVectors : kItemPanels;
 constexpr int64_t kChunkStep = TileRows<kMostVectors>::kWide;
@@ -152,8 +189,9 @@ struct TileChoice {
 template <int vectors>
 inline TileChoice ChooseTile() {
   using Rows = TileRows<vectors>;
+  constexpr int kOne = vectors > kFewRowVectors ? Rows::kWide : 1;  // the last pixel of several
   return {Rows::kWide, Rows::kNarrow, RunPanelTile<Rows::kWide, vectors>, RunPanelTile<Rows::kNarrow, vectors>,
-          RunPanelTile<1, vectors>};
+          RunPanelTile<kOne, vectors>};
 }
 
 inline TileChoice TileOf(int64_t vectors) {
@@ -200,7 +238,7 @@ inline void RunPanels(const PanelJob& job, const PanelChunk& chunk, int64_t grou
   const int64_t depth_at_once = DivideUp(shape.depth, DivideUp(shape.depth, kBlockDepth));
   for (int64_t first = begin; first < end;) {
     const int64_t left = DivideUp(end - first, kLanes);
-    const int64_t most = chunk.count == 1 && left >= kRowVectors ? kRowVectors : kMostVectors;
+    const int64_t most = chunk.count > 1 ? kMostVectors : left >= kRowVectors ? kRowVectors : kFewRowVectors;
     const int64_t vectors = left < most ? left : most;
     const int64_t outputs = end - first < vectors * kLanes ? end - first : vectors * kLanes;
     const int64_t channel = group * shape.outputs + first;
