@@ -151,11 +151,14 @@ void RunPanelTile(const PanelTile& tile) {
 // Pixels of a tile by its vectors, and those of the smaller one for what is left at the end of a chunk: as many sums as
 // the registers hold beside a row of weights and an input, or the other way round. A single pixel has tiles of its own,
 // for products with vectors.
+constexpr int WideRows(int vectors) {
+  if (kLanes == 16) return vectors > 2 ? 7 : 14;
+  if (kLanes == 8) return vectors == 1 ? 8 : 12 / vectors;
+  return 4;
+}
 template <int vectors>
 struct TileRows {
-  static constexpr int kWide = kLanes == 16  ? (vectors > 2 ? 7 : 14)
-                               : kLanes == 8 ? (vectors > 2 ? 12 / vectors : 6)
-                                             : 4;
+  static constexpr int kWide = WideRows(vectors);
   static constexpr int kNarrow = kLanes == 16 ? 7 : kWide;
 };
 constexpr int kMostVectors = kLanes >= 8 ? 4 : 2;  // of a tile

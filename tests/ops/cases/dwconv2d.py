@@ -60,6 +60,13 @@ _SWEPT: tuple[tuple[tuple[int, ...], tuple[int, int, int, int]], ...] = (
     ((1, 12, 9, 16), (0, 0, 1, 1)),
 )
 
+# So many channels that columns fall into few sets of a cache: two vectors of them go together.
+_CROWDED: tuple[tuple[tuple[int, ...], tuple[int, int, int, int], int], ...] = (
+    ((1, 3, 7, 256), (1, 1, 1, 1), 1),
+    ((1, 4, 8, 256), (0, 2, 2, 0), 2),
+    ((1, 2, 4, 768), (1, 0, 1, 3), 1),
+)
+
 # So large that the columns go by in blocks.
 _LARGE: tuple[tuple[tuple[int, ...], int, int], ...] = (
     ((1, 3, 2701, 16), 3, 1),
@@ -72,6 +79,7 @@ def cases(rng: Rng) -> Iterator[OpCase]:
     yield from single
     yield from in_half(single)
     yield from _activated(rng, ((1, 8, 9, 35), 7, 1))  # sums of so many products are not close in half precision
+    yield from _crowded(rng)
 
 
 def _single(rng: Rng) -> Iterator[OpCase]:
@@ -114,3 +122,10 @@ def _swept(rng: Rng) -> Iterator[OpCase]:
         op = DwConv2d(pads=(kernel // 2,) * 4, strides=(stride, stride))
         # A constant image has no variants with symbols, which would be large files too.
         yield OpCase(op, inputs, label("large", shape, "by", (kernel, kernel), "stride", stride), (0,))
+
+
+def _crowded(rng: Rng) -> Iterator[OpCase]:
+    for shape, pads, stride in _CROWDED:
+        inputs = (normal(rng, shape), normal(rng, (3, 3, shape[3])), normal(rng, shape[3:]))
+        op = DwConv2d(pads=pads, strides=(stride, stride))
+        yield OpCase(op, inputs, label("crowded", shape, "by", (3, 3), "stride", stride), (1, 2))
