@@ -23,6 +23,7 @@ from buildtool.schemas import container_pb2 as pb
 
 FORMAT_VERSION = 3
 _WITHOUT_SCALED = 2  # what older readers know
+_SLICE = 1 << 20  # elements
 _LARGEST = {DType.F16: 65504.0, DType.BF16: 255 * 2.0**120}
 
 
@@ -63,15 +64,24 @@ def stored_bytes(array: Array, dtype: DType, half: DType | None = None) -> tuple
     and for those of at most one line of 64 bytes, where nothing would be saved and small numbers (an epsilon) would be
     lost.
     """
+    stored, storage = _stored(array, dtype, half)
+    return stored.tobytes(), storage
+
+
+def _stored(array: Array, dtype: DType, half: DType | None) -> tuple[Array, DType]:
+    """The same as an array in the order of its bytes, which is the constant itself where nothing changes."""
     if dtype is DType.BF16:
-        return _to_bf16(array).tobytes(), dtype
-    if dtype is DType.F32 and half is not None and array.nbytes > ALIGNMENT:
-        finite = array[np.isfinite(array)]
-        if not finite.size or float(np.abs(finite).max()) <= _LARGEST[half]:
-            as_half = _to_bf16(array) if half is DType.BF16 else np.ascontiguousarray(array, dtype="<f2")
-            return as_half.tobytes(), half
-    little = dtype.numpy.newbyteorder("<")
-    return np.ascontiguousarray(array, dtype=little).tobytes(), dtype
+        return _to_bf16(array), dtype
+    if dtype is DType.F32 and half is not None and array.nbytes > ALIGNMENT and _largest(array) <= _LARGEST[half]:
+        return _to_bf16(array) if half is DType.BF16 else np.ascontiguousarray(array, dtype="<f2"), half
+    return np.ascontiguousarray(array, dtype=dtype.numpy.newbyteorder("<")), dtype
+
+
+def _largest(array: Array) -> float:
+    """The largest finite magnitude; it is found in slices, since a copy of a large matrix takes as much memory."""
+    step = max(1, _SLICE * len(array) // array.size)
+    parts = (array[start : start + step] for start in range(0, len(array), step))
+    return max(float(np.max(np.abs(part), where=np.isfinite(part), initial=0)) for part in parts)
 
 
 def _to_bf16(array: Array) -> Array:
@@ -90,11 +100,12 @@ class _Data:
         self.size = 0
         self.digest = hashlib.sha256()
 
-    def append(self, contents: bytes) -> int:
+    def append(self, contents: bytes | memoryview) -> int:
         """Where the contents lie now."""
         fill = bytes(-self.size % ALIGNMENT)
         offset = self.size + len(fill)
-        for part in (fill, contents):
+        parts: tuple[bytes | memoryview, ...] = (fill, contents)
+        for part in parts:
             self._file.write(part)
             self.digest.update(part)
         self.size = offset + len(contents)
@@ -153,9 +164,9 @@ class _Writer:
                 continue
             packing, value = PACKINGS[self._packing[id(node)]], node.inputs[INPUT]
             assert value.constant is not None
-            array = np.asarray(packing.pack(value.constant, node))
+            array = np.ascontiguousarray(packing.pack(value.constant, node))
             name = f"{value.name}.{packing.name}"
-            key = (name, hashlib.sha256(np.ascontiguousarray(array).data).digest(), array.shape)
+            key = (name, hashlib.sha256(array.data).digest(), array.shape)
             if key not in known:
                 known[key] = len(self.message.values)
                 while name in names:  # the same constant in other groups
@@ -212,7 +223,8 @@ class _Writer:
         return message
 
     def _constant(self, array: Array, dtype: DType) -> pb.Constant:
-        contents, storage = stored_bytes(array, dtype, self.stored.half)
+        stored, storage = _stored(array, dtype, self.stored.half)
+        contents = stored.reshape(-1).view(np.uint8).data
         return pb.Constant(offset=self._blob(contents), size=len(contents), storage=storage.code)
 
     def _weights(self, array: Array, weights: scaled.Weights) -> pb.Constant:
@@ -229,7 +241,7 @@ class _Writer:
         )
         return message
 
-    def _blob(self, contents: bytes) -> int:
+    def _blob(self, contents: bytes | memoryview) -> int:
         """Where the bytes lie in the data file. Equal ones lie there once."""
         digest = hashlib.sha256(contents).digest()
         if digest not in self._blobs:

@@ -84,10 +84,12 @@ def _panels(code: int, width: int) -> None:
         plain = array if array.ndim == 4 else array[:, None, None, :]
         per_group = plain.shape[0] // groups
         panels = -(-per_group // width)
-        padded = np.zeros((groups, panels * width, *plain.shape[1:]), array.dtype)
-        padded[:, :per_group] = plain.reshape(groups, per_group, *plain.shape[1:])
-        split = padded.reshape(groups, panels, width, *plain.shape[1:])
-        return np.ascontiguousarray(np.moveaxis(split, 2, -1))
+        grouped = plain.reshape(groups, per_group, *plain.shape[1:])
+        packed = np.zeros((groups, panels, *plain.shape[1:], width), array.dtype)
+        for panel in range(panels):  # not all at once: copies of a large matrix take as much memory
+            part = grouped[:, panel * width : (panel + 1) * width]
+            packed[:, panel, ..., : part.shape[1]] = np.moveaxis(part, 1, -1)
+        return packed
 
     def unpack(array: Array, node: Node) -> Array:
         groups, outputs = _groups(node), _outputs(node)
