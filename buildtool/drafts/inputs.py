@@ -63,7 +63,7 @@ class OpenSizes:
             text = self.given.pop(item.name, None)
             if text is not None:
                 found.append(TensorRequest(item.name, parse(text, item.name), "MODEL", where=where))
-                what = f"--input-shape {item.name}={text} does not fit the model"
+                what = f"the model was read with --input-shape {item.name}={text}"
                 self._chosen.append(Problem(what, where, remedy="give the sizes that the model was made for"))
                 continue
             shape = self._decided(item, where)
@@ -77,15 +77,21 @@ class OpenSizes:
 
     @contextlib.contextmanager
     def blamed(self) -> Iterator[None]:
-        """Where a model does not fit the sizes that were chosen for it, these are what is wrong."""
+        """Where a model does not fit the sizes that were chosen for it, either may be wrong: the error names both."""
         try:
             yield
         except (GraphError, ModelFileError) as error:
-            at_a_node = isinstance(error, GraphError) or bool(error.problems[0].where.node)
+            first = error.problems[0]
+            at_a_node = isinstance(error, GraphError) or bool(first.where.node)
             if not self._chosen or not at_a_node:
                 raise
+            where = first.where if first.where.file else replace(first.where, file=self._chosen[0].where.file)
+            remedy = "; ".join(one.remedy for one in self._chosen)
             raise ConfigError(
-                [replace(one, rule=f"these sizes do not fit: {error.problems[0].what}") for one in self._chosen]
+                first.what,
+                where=where,
+                rule="; ".join(one.what for one in self._chosen),
+                remedy=f"{remedy}; if these are its sizes, the model is damaged: export it again",
             ) from error
         finally:
             self._chosen.clear()

@@ -329,6 +329,20 @@ def test_sizes_below_0_are_open(lathe: Lathe, tmp_path: Path) -> None:
     assert "axis 0: 1" in result.stderr
 
 
+def test_damage_is_named_beside_sizes_that_were_chosen(lathe: Lathe, tmp_path: Path) -> None:
+    model = onnx.load(write_model(tmp_path / "open.onnx", [-1, 3, 16, 16]))
+    model.graph.node[0].CopyFrom(helper.make_node("Conv", ["x", "weights"], ["y"], name="first"))
+    model.graph.initializer.append(numpy_helper.from_array(np.zeros((8, 4, 3, 3), np.float32), "weights"))
+    onnx.save(model, tmp_path / "open.onnx")
+    result = lathe("init", tmp_path / "open.onnx", "-o", "-")
+    assert result.code == 2
+    head, rule, fix = result.stderr.splitlines()[-3:]
+    assert "node 'first'" in head
+    assert "leaves the shape [?,3,16,16]" in rule
+    assert "--input-shape" in fix
+    assert "the model is damaged" in fix
+
+
 @pytest.mark.parametrize("release", ["2.6.0", "2.6.3"])
 def test_models_that_state_no_shapes_are_asked_about(release: str, lathe: Lathe, tmp_path: Path) -> None:
     archive = EXAMPLE.parents[1] / "tests" / "oracles" / "paddle_lite" / "expected" / "models.zip"
@@ -340,8 +354,9 @@ def test_models_that_state_no_shapes_are_asked_about(release: str, lathe: Lathe,
     assert "leaves the shape [?] of 'Input_0' open" in result.stderr
     wrong = lathe("init", file, "--input-shape", "Input_0=2,3,6,5")
     assert wrong.code == 2
-    assert "--input-shape Input_0=2,3,6,5 does not fit the model" in wrong.stderr
-    assert "these sizes do not fit: conv2d" in wrong.stderr
+    assert "rule: the model was read with --input-shape Input_0=2,3,6,5" in wrong.stderr
+    assert "error: conv2d" in wrong.stderr
+    assert "give the sizes that the model was made for" in wrong.stderr
     assert lathe("init", file, "--input-shape", "Input_0=2,4,6,5").code == 0
     assert lathe("check", file.with_suffix(".yml")).code == 0
 
