@@ -45,6 +45,12 @@ inline Vec ExpToNormal(Vec x) {
   return MulAdd(parts.rest, parts.power, parts.power);
 }
 
+// The same for x <= 0, but 0 where the result would be less than half of the smallest normal number.
+inline Vec ExpOfNegative(Vec x) {
+  const ExpParts parts = SplitExp(AtLeast(x, Fill(-88.03f)));
+  return MulAdd(parts.rest, parts.power, parts.power);
+}
+
 // e^x - 1 for x <= 0, without cancellation.
 inline Vec Expm1OfNegative(Vec x) {
   const ExpParts parts = SplitExp(AtLeast(x, Fill(-40.0f)));

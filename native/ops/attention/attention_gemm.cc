@@ -143,10 +143,11 @@ __attribute__((cold)) Code PlanAttention(PlanContext& context) {
 // Rows of keys as the filters of a product, with zeros behind the last one.
 inline void PackKeys(const PanelShape& shape, const float* from, int64_t step, int64_t keys, float* to) {
   for (int64_t first = 0; first < shape.outputs; first += kPanelWidth, to += shape.panel_elements()) {
-    for (int64_t j = 0; j < kPanelWidth; ++j) {
-      const bool there = first + j < keys;
-      const float* row = from + (there ? first + j : 0) * step;
-      for (int64_t i = 0; i < shape.depth; ++i) to[i * kPanelWidth + j] = there ? row[i] : 0.0f;
+    const int64_t there = keys - first < kPanelWidth ? keys - first : kPanelWidth;
+    if (there < kPanelWidth) memset(to, 0, static_cast<size_t>(shape.panel_elements()) * sizeof(float));
+    for (int64_t j = 0; j < there; ++j, from += step) {
+      float* target = to + j;
+      for (int64_t i = 0; i < shape.depth; ++i, target += kPanelWidth) *target = from[i];
     }
   }
 }
@@ -155,8 +156,14 @@ inline void PackKeys(const PanelShape& shape, const float* from, int64_t step, i
 inline void PackValues(const PanelShape& shape, const float* from, int64_t step, float* to) {
   for (int64_t first = 0; first < shape.outputs; first += kPanelWidth) {
     const int64_t rest = shape.outputs - first < kPanelWidth ? shape.outputs - first : kPanelWidth;
-    for (int64_t i = 0; i < shape.depth; ++i, to += kPanelWidth) {
-      const float* row = from + i * step + first;
+    const float* row = from + first;
+    if (rest == kPanelWidth) {
+      for (int64_t i = 0; i < shape.depth; ++i, to += kPanelWidth, row += step) {
+        for (int64_t j = 0; j < kPanelWidth; j += kLanes) Store(to + j, Load(row + j));
+      }
+      continue;
+    }
+    for (int64_t i = 0; i < shape.depth; ++i, to += kPanelWidth, row += step) {
       for (int64_t j = 0; j < kPanelWidth; ++j) to[j] = j < rest ? row[j] : 0.0f;
     }
   }
@@ -177,38 +184,40 @@ struct AttentionRun {
   float* Own(int thread) const { return own + thread * plan.thread_elements(); }
 };
 
-// Makes powers of the scores of a query, with zeros up to `row`, and gives one divided by their sum.
+// Makes powers of the scores of a query, with zeros up to whole vectors, and gives one divided by their sum.
 inline float TakePowers(const AttentionRun& run, const float* mask, float* scores) {
-  const int64_t keys = run.plan.keys;
+  const int64_t keys = run.plan.keys, whole = keys / kLanes * kLanes;
   float scale = run.scale;
   if (mask != nullptr) {
     const Vec factor = Fill(scale);
-    int64_t i = 0;
-    for (; i + kLanes <= keys; i += kLanes) Store(scores + i, MulAdd(Load(scores + i), factor, Load(mask + i)));
-    for (; i < keys; ++i) scores[i] = scores[i] * scale + mask[i];
+    for (int64_t i = 0; i < whole; i += kLanes) Store(scores + i, MulAdd(Load(scores + i), factor, Load(mask + i)));
+    for (int64_t i = whole; i < keys; ++i) scores[i] = scores[i] * scale + mask[i];
     scale = 1.0f;
   }
   float best = scores[0];
-  int64_t i = 0;
-  if (keys >= kLanes) {
+  if (whole > 0) {
     Vec most = Load(scores);
-    for (i = kLanes; i + kLanes <= keys; i += kLanes) most = AtLeast(Load(scores + i), most);
+    for (int64_t i = kLanes; i < whole; i += kLanes) most = AtLeast(Load(scores + i), most);
     best = MaxLanes(most);
   }
-  for (; i < keys; ++i) best = scores[i] > best ? scores[i] : best;
-  const Vec top = Fill(best), factor = Fill(scale);
+  for (int64_t i = whole; i < keys; ++i) best = scores[i] > best ? scores[i] : best;
+  const Vec factor = Fill(scale), top = Fill(-best * scale);
+  const auto power = [&](int64_t i) { return ExpOfNegative(MulAdd(Load(scores + i), factor, top)); };
   double sum = 0.0;
-  for (i = 0; i < keys;) {
-    const int64_t end = i + kSumBlock * kLanes < keys ? i + kSumBlock * kLanes : keys;
+  for (int64_t i = 0; i < whole;) {
+    const int64_t end = i + kSumBlock * kLanes < whole ? i + kSumBlock * kLanes : whole;
     Vec part = Fill(0.0f);
     for (; i < end; i += kLanes) {
-      const int64_t rest = keys - i;
-      Vec power = Exp(Mul(Sub(Load(scores + i), top), factor));
-      if (rest < kLanes) power = Part(power, static_cast<int>(rest));
-      Store(scores + i, power);
-      part = Add(part, power);
+      const Vec one = power(i);
+      Store(scores + i, one);
+      part = Add(part, one);
     }
     sum += static_cast<double>(SumLanes(part));
+  }
+  if (whole < keys) {
+    const Vec last = Part(power(whole), static_cast<int>(keys - whole));
+    Store(scores + whole, last);
+    sum += static_cast<double>(SumLanes(last));
   }
   return static_cast<float>(1.0 / sum);
 }
