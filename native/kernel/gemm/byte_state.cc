@@ -45,31 +45,65 @@ void PackFilters(const BytePanelState& state, const BytePanelShape& shape, const
   });
 }
 
+// Sums of the filters of a panel, output by output.
+struct PanelSums {
+  uint32_t all[kBytePanel];
+  uint32_t below[kBytePanel];  // of those below 0; only where they are asked for
+};
+
+// Adds the filters of up to kMostSteps steps, those of two outputs in one register: reading the filters is most of what
+// it takes to make an engine. Bytes are added with 128, as pairs in lanes of 16 bits. Gives whether one is -128.
+constexpr int64_t kMostSteps = 128;
+bool AddSteps(const int8_t* packed, int64_t steps, bool below, PanelSums* sums) {
+  constexpr uint64_t kSigns = 0x8080808080808080, kOnes = 0x0101010101010101, kLanes = 0x00ff00ff00ff00ff;
+  const auto pairs = [](uint64_t bytes) { return (bytes & kLanes) + (bytes >> 8 & kLanes); };
+  const auto lanes = [](uint64_t of, int half) {
+    return static_cast<uint32_t>(of >> 32 * half & 0xffff) + static_cast<uint32_t>(of >> (32 * half + 16) & 0xffff);
+  };
+  uint64_t zeros = 0;
+  for (int output = 0; output < kBytePanel; output += 2) {
+    const int8_t* from = packed + output * kByteDepth;
+    uint64_t all = 0, some = 0, count = 0;
+    for (int64_t step = 0; step < steps; ++step, from += int64_t{kBytePanel} * kByteDepth) {
+      uint64_t bytes;
+      memcpy(&bytes, from, sizeof bytes);
+      bytes ^= kSigns;
+      all += pairs(bytes);
+      zeros |= (bytes - kOnes) & ~bytes & kSigns;
+      if (!below) continue;
+      const uint64_t negative = ~bytes >> 7 & kOnes;
+      some += pairs(bytes & negative * 255);
+      count += negative;
+    }
+    for (int half = 0; half < 2; ++half) {
+      sums->all[output + half] += lanes(all, half) - static_cast<uint32_t>(128 * kByteDepth * steps);
+      sums->below[output + half] += lanes(some, half) - 128 * lanes(pairs(count), half);
+    }
+  }
+  return zeros != 0;
+}
+
 // What the zero point of x and the form add to the sum of an output, which starts take off again: the zero point and
 // the offset times the sum of the filters, and what inverted numbers lack times that of those below 0.
 void AddStarts(const ByteForm& form, BytePanelState* state, int32_t* starts) {
   const BytePanelShape& shape = state->shape;
+  constexpr int64_t kStep = int64_t{kBytePanel} * kByteDepth;
   const int8_t* packed = state->packed;
   const uint32_t added = static_cast<uint32_t>(state->x_zero + form.offset);
-  int least = 0;
   for (int64_t group = 0; group < shape.groups; ++group) {
     for (int64_t first = 0; first < shape.outputs; first += kBytePanel) {
-      uint32_t sums[kBytePanel] = {}, below[kBytePanel] = {};
-      for (int64_t i = 0; i < shape.panel_bytes() / (int64_t{kBytePanel} * kByteDepth); ++i) {
-        for (int j = 0; j < kBytePanel * kByteDepth; ++j, ++packed) {
-          sums[j / kByteDepth] += static_cast<uint32_t>(*packed);
-          below[j / kByteDepth] += *packed < 0 ? static_cast<uint32_t>(*packed) : 0;
-          least = *packed < least ? *packed : least;
-        }
+      PanelSums sums = {};
+      for (int64_t left = shape.panel_bytes() / kStep; left > 0; left -= kMostSteps) {
+        const int64_t steps = left < kMostSteps ? left : kMostSteps;
+        if (AddSteps(packed, steps, form.inverts, &sums)) state->lowest = true;
+        packed += steps * kStep;
       }
       for (int64_t j = 0; j < kBytePanel && first + j < shape.outputs; ++j) {
         int32_t* start = starts + group * shape.outputs + first + j;
-        const uint32_t inverted = form.inverts ? below[j] : 0;
-        *start = static_cast<int32_t>(static_cast<uint32_t>(*start) - added * sums[j] - inverted);
+        *start = static_cast<int32_t>(static_cast<uint32_t>(*start) - added * sums.all[j] - sums.below[j]);
       }
     }
   }
-  state->lowest = least == INT8_MIN;
 }
 
 // Two steps of 4 of depth become one of 8, output by output.
