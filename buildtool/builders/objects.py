@@ -157,10 +157,12 @@ def configure_and_build(
     wanted = "\n".join((_flags_identity(toolchain), str(cmake_program()), str(ninja_program()), *arguments))
     configured = (binary / "build.ninja").is_file() and stamp.is_file() and stamp.read_text() == wanted
     if not configured:
-        if stamp.is_file() and not processes.dry_run:  # of another compiler or CMake: nothing of it may stay
+        found = binary / "CMakeCache.txt"
+        # Of another compiler or CMake, or of a run that did not end, as on a full disk: nothing of it may stay.
+        if (stamp.is_file() or found.is_file()) and not processes.dry_run:
             shutil.rmtree(binary / "CMakeFiles", ignore_errors=True)
-            (binary / "CMakeCache.txt").unlink(missing_ok=True)
-            stamp.unlink()
+            found.unlink(missing_ok=True)
+            stamp.unlink(missing_ok=True)
         command: list[str | Path] = [cmake_program(), "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja_program()}"]
         command += ["-S", source, "-B", binary, *arguments]
         with _disk_watched(binary):

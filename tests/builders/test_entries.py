@@ -102,6 +102,17 @@ def test_a_damaged_library_of_our_own_is_compiled_again(tmp_path: Path, damage: 
     assert [note.where.file for note in notes] == [str(made)]
 
 
+def test_what_cmake_left_when_it_did_not_end_is_made_again(tmp_path: Path) -> None:
+    """As on a disk that was full: its cache ends in the middle of a line, and nothing says that it is whole."""
+    cache = ObjectCache(tmp_path)
+    path = cache.objects(probe("host"), TREE, [UNIT]).paths[UNIT]
+    build = cache.compile_folder(probe("host")) / "build"
+    (build / "lathe-arguments").unlink()
+    (build / "CMakeCache.txt").write_text("CMAKE_BUILD_TYPE:STRI")
+    path.unlink()
+    assert cache.objects(probe("host"), TREE, [UNIT]).compiled == (UNIT.path,)
+
+
 @pytest.mark.slow
 def test_damage_in_the_folder_of_the_linker_does_not_reach_the_library(cache: ObjectCache) -> None:
     programs, tree = lowered(source("frail", [relu_network()]))
