@@ -157,11 +157,11 @@ def configure_and_build(
     wanted = "\n".join((_flags_identity(toolchain), str(cmake_program()), str(ninja_program()), *arguments))
     configured = (binary / "build.ninja").is_file() and stamp.is_file() and stamp.read_text() == wanted
     if not configured:
-        found = binary / "CMakeCache.txt"
+        findings = binary / "CMakeCache.txt"
         # Of another compiler or CMake, or of a run that did not end, as on a full disk: nothing of it may stay.
-        if (stamp.is_file() or found.is_file()) and not processes.dry_run:
+        if (stamp.is_file() or findings.is_file()) and not processes.dry_run:
             shutil.rmtree(binary / "CMakeFiles", ignore_errors=True)
-            found.unlink(missing_ok=True)
+            findings.unlink(missing_ok=True)
             stamp.unlink(missing_ok=True)
         command: list[str | Path] = [cmake_program(), "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja_program()}"]
         command += ["-S", source, "-B", binary, *arguments]

@@ -51,9 +51,11 @@ struct PanelSums {
   uint32_t below[kBytePanel];  // of those below 0; only where they are asked for
 };
 
+constexpr int64_t kStepBytes = int64_t{kBytePanel} * kByteDepth;
+constexpr int64_t kMostSteps = 128;  // whose sums fit what AddSteps adds them in
+
 // Adds the filters of up to kMostSteps steps, those of two outputs in one register: reading the filters is most of what
 // it takes to make an engine. Bytes are added with 128, as pairs in lanes of 16 bits. Gives whether one is -128.
-constexpr int64_t kMostSteps = 128;
 bool AddSteps(const int8_t* packed, int64_t steps, bool below, PanelSums* sums) {
   constexpr uint64_t kSigns = 0x8080808080808080, kOnes = 0x0101010101010101, kLanes = 0x00ff00ff00ff00ff;
   const auto pairs = [](uint64_t bytes) { return (bytes & kLanes) + (bytes >> 8 & kLanes); };
@@ -64,7 +66,7 @@ bool AddSteps(const int8_t* packed, int64_t steps, bool below, PanelSums* sums) 
   for (int output = 0; output < kBytePanel; output += 2) {
     const int8_t* from = packed + output * kByteDepth;
     uint64_t all = 0, some = 0, count = 0;
-    for (int64_t step = 0; step < steps; ++step, from += int64_t{kBytePanel} * kByteDepth) {
+    for (int64_t step = 0; step < steps; ++step, from += kStepBytes) {
       uint64_t bytes;
       memcpy(&bytes, from, sizeof bytes);
       bytes ^= kSigns;
@@ -87,16 +89,15 @@ bool AddSteps(const int8_t* packed, int64_t steps, bool below, PanelSums* sums) 
 // the offset times the sum of the filters, and what inverted numbers lack times that of those below 0.
 void AddStarts(const ByteForm& form, BytePanelState* state, int32_t* starts) {
   const BytePanelShape& shape = state->shape;
-  constexpr int64_t kStep = int64_t{kBytePanel} * kByteDepth;
   const int8_t* packed = state->packed;
   const uint32_t added = static_cast<uint32_t>(state->x_zero + form.offset);
   for (int64_t group = 0; group < shape.groups; ++group) {
     for (int64_t first = 0; first < shape.outputs; first += kBytePanel) {
       PanelSums sums = {};
-      for (int64_t left = shape.panel_bytes() / kStep; left > 0; left -= kMostSteps) {
+      for (int64_t left = shape.panel_bytes() / kStepBytes; left > 0; left -= kMostSteps) {
         const int64_t steps = left < kMostSteps ? left : kMostSteps;
         if (AddSteps(packed, steps, form.inverts, &sums)) state->lowest = true;
-        packed += steps * kStep;
+        packed += steps * kStepBytes;
       }
       for (int64_t j = 0; j < kBytePanel && first + j < shape.outputs; ++j) {
         int32_t* start = starts + group * shape.outputs + first + j;

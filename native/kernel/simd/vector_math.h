@@ -45,7 +45,7 @@ inline Vec ExpToNormal(Vec x) {
   return MulAdd(parts.rest, parts.power, parts.power);
 }
 
-// The same for x <= 0, but 0 where the result would be less than half of the smallest normal number.
+// The same for x <= 0, but 0 below 0.7 of the smallest normal number.
 inline Vec ExpOfNegative(Vec x) {
   const ExpParts parts = SplitExp(AtLeast(x, Fill(-88.03f)));
   return MulAdd(parts.rest, parts.power, parts.power);
