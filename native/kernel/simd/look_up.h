@@ -2,7 +2,7 @@
 #ifndef LATHE_KERNEL_SIMD_LOOK_UP_H_
 #define LATHE_KERNEL_SIMD_LOOK_UP_H_
 
-#if defined(__AVX512BW__)
+#if defined(__AVX2__)
 #include <immintrin.h>
 #elif defined(__aarch64__)
 #include <arm_neon.h>
@@ -13,6 +13,8 @@
 #endif
 
 #include <stdint.h>
+
+#include "native/runtime/span.h"
 
 namespace lathe {
 namespace {
@@ -50,6 +52,51 @@ inline int64_t LookUpVectors(const uint8_t* table, const uint8_t* from, uint8_t*
     const __m512i even = pairs(_mm512_maskz_and_epi32(0xffff, x, _mm512_set1_epi16(255)));
     const __m512i odd = pairs(_mm512_srli_epi16(x, 8));
     _mm512_storeu_si512(to + i, _mm512_or_si512(even, _mm512_slli_epi16(odd, 8)));
+  }
+  return i;
+}
+
+#elif defined(__AVX2__)
+
+// An instruction looks up sixteen bytes, and gives 0 where the highest bit of the index is set. Each part says how
+// sixteen bytes of the table differ from those before, so that an index collects all parts up to its own while it is
+// stepped down until it is below 0. One half of the table is for indices below 128, the other for the rest.
+class ShuffleTable {
+ public:
+  explicit ShuffleTable(const uint8_t* table) {
+    for (int i = 0; i < 2 * kHalf; ++i) {
+      const __m128i* part = reinterpret_cast<const __m128i*>(table) + i;
+      const __m128i last = i % kHalf == 0 ? _mm_setzero_si128() : _mm_loadu_si128(part - 1);
+      parts_[i] = _mm256_broadcastsi128_si256(_mm_xor_si128(_mm_loadu_si128(part), last));
+    }
+  }
+
+  LATHE_INLINE __m256i operator()(__m256i low) const {
+    __m256i high = _mm256_xor_si256(low, _mm256_set1_epi8(-128));
+    __m256i found = _mm256_setzero_si256(), other = found;
+#pragma GCC unroll 8
+    for (int i = 0; i < kHalf; ++i) {
+      found = _mm256_xor_si256(found, _mm256_shuffle_epi8(parts_[i], low));
+      other = _mm256_xor_si256(other, _mm256_shuffle_epi8(parts_[kHalf + i], high));
+      low = _mm256_subs_epi8(low, _mm256_set1_epi8(16));
+      high = _mm256_subs_epi8(high, _mm256_set1_epi8(16));
+    }
+    return _mm256_xor_si256(found, other);
+  }
+
+ private:
+  static constexpr int kHalf = 8;
+  __m256i parts_[2 * kHalf];
+};
+
+inline int64_t LookUpVectors(const uint8_t* table, const uint8_t* from, uint8_t* to, int64_t count) {
+  constexpr int64_t kVector = 32, kFew = 64;  // bytes that are looked up in less time than the parts are made
+  if (count < kFew) return 0;
+  const ShuffleTable parts(table);
+  int64_t i = 0;
+  for (; i + kVector <= count; i += kVector) {
+    const __m256i index = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i), parts(index));
   }
   return i;
 }
