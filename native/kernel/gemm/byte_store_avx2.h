@@ -34,10 +34,20 @@ struct ByteStore {
     return _mm256_cvtps_epi32(_mm256_min_ps(value, _mm256_set1_ps(state.high)));
   }
 
-  LATHE_INLINE __m128i operator()(const __m256i (&sums)[2], const int8_t* residual) const {
-    const __m256i words = _mm256_packs_epi32(Half(sums[0], residual, 0), Half(sums[1], residual, 1));
-    const __m256i ordered = _mm256_permute4x64_epi64(_mm256_adds_epi16(words, zero), 0xd8);
+  LATHE_INLINE __m128i Bytes(__m256i first, __m256i second) const {
+    const __m256i words = _mm256_adds_epi16(_mm256_packs_epi32(first, second), zero);
+    const __m256i ordered = _mm256_permute4x64_epi64(words, 0xd8);
     return _mm_max_epi8(_mm_packs_epi16(_mm256_castsi256_si128(ordered), _mm256_extracti128_si256(ordered, 1)), low);
+  }
+
+  LATHE_INLINE __m128i operator()(const __m256i (&sums)[2], const int8_t* residual) const {
+    return Bytes(Half(sums[0], residual, 0), Half(sums[1], residual, 1));
+  }
+
+  // Half a panel, which is half of the result.
+  LATHE_INLINE __m128i operator()(const __m256i (&sums)[1], const int8_t* residual) const {
+    const __m256i half = Half(sums[0], residual, 0);
+    return Bytes(half, half);
   }
 };
 
