@@ -19,6 +19,8 @@ struct State {
   uint8_t value[16];  // one element, again and again
 };
 
+constexpr int64_t kVector = sizeof State::value;
+
 // What stands for a real number where those of x are stored.
 template <typename T>
 void StoreValue(float steps, int32_t zero, State* state) {
@@ -101,7 +103,6 @@ inline void FillPart(const State& state, int64_t bytes, char** to) {
 
 // Writes the constant over some elements.
 inline void FillElements(const State& state, char* to, int64_t bytes) {
-  constexpr int64_t kVector = sizeof state.value;
   for (; bytes >= kVector; bytes -= kVector, to += kVector) memcpy(to, state.value, kVector);
   // What is left ends with a whole element, so that each part of it begins with one.
   FillPart<8>(state, bytes, &to);
@@ -134,6 +135,18 @@ inline void FillRow(const State& state, const char* from, const Row& row, char* 
   }
 }
 
+// Rows that stand one after the other, each with the constant behind it: what is written too much of that is the
+// beginning of the next row, which comes later.
+void FillBehind(const State& state, const char* from, int64_t row, int64_t behind, char* to, int64_t rows) {
+  for (; rows > 1; --rows, from += row, to += row + behind) {
+    CopyBytes(to, from, row);
+    memcpy(to + row, state.value, kVector);
+  }
+  if (rows == 0) return;
+  CopyBytes(to, from, row);
+  FillElements(state, to + row, behind);
+}
+
 void Run(const RunContext& context) {
   if (context.inputs[0].shape.rank == 0) return RunWholeCopy(context);
   const State& state = context.State<State>();
@@ -147,6 +160,15 @@ void Run(const RunContext& context) {
   const int64_t out_bytes = row.out * row.piece;
   if (out.Count() == 0) return;
   const int64_t grain = kCopyGrain / (out_bytes < kCopyGrain ? out_bytes : kCopyGrain);
+  const int64_t row_bytes = row.in * row.piece, behind = out_bytes - row_bytes;
+  bool only_behind = state.mode == kConstant && state.before[axis] == 0;
+  for (int outer = 0; outer < axis; ++outer) only_behind = only_behind && state.before[outer] + state.after[outer] == 0;
+  // The vector behind a row ends within the next one.
+  if (only_behind && behind <= kVector && row_bytes >= kVector) {
+    return context.For(out.Count(0, axis), grain, [&](int64_t begin, int64_t end, int) {
+      FillBehind(state, from + begin * row_bytes, row_bytes, behind, to + begin * out_bytes, end - begin);
+    });
+  }
   context.For(out.Count(0, axis), grain, [=, &state, &in, &out](int64_t begin, int64_t end, int) {
     const int nearest = axis - 1;
     const int64_t lines = axis > 0 ? out[nearest] : 1;
