@@ -11,7 +11,7 @@ namespace {
 
 struct Bytes256 {
   using Bytes = __m256i;
-  static constexpr int kChannels = 32, kPixels = 1;
+  static constexpr int kChannels = 32;
   static Bytes Load(const void* from) { return _mm256_loadu_si256(static_cast<const __m256i*>(from)); }
   static Bytes LoadPart(const int8_t* from, int64_t) { return Load(from); }
   static Bytes Fill(int8_t x) { return _mm256_set1_epi8(x); }

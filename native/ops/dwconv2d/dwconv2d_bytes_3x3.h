@@ -5,8 +5,7 @@
 //
 // The file of an instruction set has vectors V of kChannels bytes: Load, LoadPart (of so many channels), Fill, Flip
 // (adds kOffset to bytes), Low8, High8, Low16 and High16 (of two, alternating, within 16 bytes), Dot, Scaled, Pack and
-// Store (with the bytes that are left of the line). Vectors of two pixels, with half as many channels of each, have Two
-// and StoreTwo. And `Blocks`: how channels are cut into them, and whether Dot inverts bytes where weights are below 0.
+// Store (with the bytes that are left of the line). And `Blocks`: how channels are cut into them.
 #ifndef LATHE_OPS_DWCONV2D_BYTES_3X3_H_
 #define LATHE_OPS_DWCONV2D_BYTES_3X3_H_
 
@@ -28,7 +27,6 @@ struct DwBytes3x3State {
 struct Block {
   int64_t channel;
   int64_t width;
-  bool pair = false;  // half a vector for each of two pixels
 };
 
 // The place of a channel among the sums of its block.
@@ -36,27 +34,24 @@ inline int64_t SumPlace(int64_t channel, int64_t width) {
   return channel % 16 / 4 * (width / kQuarters) + channel / 16 * 4 + channel % 4;
 }
 
-void PackBlock(const DwByteState& node, const Block& block, int32_t offset, bool inverts, char* to) {
+void PackBlock(const DwByteState& node, const Block& block, int32_t offset, char* to) {
   const int64_t width = block.width;
   int8_t* weights = reinterpret_cast<int8_t*>(to);
   int32_t* starts = reinterpret_cast<int32_t*>(to + kColumns * kQuarters * width);
   float* factors = reinterpret_cast<float*>(starts + width);
-  const int64_t channels = block.pair ? width / 2 : width;
-  for (int64_t i = 0; i < width && block.channel + i % channels < node.channels; ++i) {
-    const int64_t channel = block.channel + i % channels, place = SumPlace(i, width);
-    int32_t sum = 0, below = 0;
+  for (int64_t i = 0; i < width && block.channel + i < node.channels; ++i) {
+    const int64_t channel = block.channel + i, place = SumPlace(i, width);
+    int32_t sum = 0;
     for (int row = 0; row < 3; ++row) {
       for (int column = 0; column < kColumns; ++column) {
         const int8_t w = node.filter[(row * kColumns + column) * node.channels + channel];
         weights[(column * width + place) * 4 + row] = w;
         sum += w;
-        if (w < 0) below += w;
       }
     }
-    // Bytes are read with `offset` added, and pixels outside of the image are the zero point. Where weights below 0
-    // multiply what is inverted, which is -x - 1, they come once too often.
+    // Bytes are read with `offset` added, and pixels outside of the image are the zero point.
     starts[place] = static_cast<int32_t>(static_cast<uint32_t>(node.bias[channel]) -
-                                         static_cast<uint32_t>((node.x_zero + offset) * sum + (inverts ? below : 0)));
+                                         static_cast<uint32_t>((node.x_zero + offset) * sum));
     factors[place] = node.factors[channel];
   }
 }
@@ -72,9 +67,6 @@ struct DwByteLine {
   int64_t output_step;
   int64_t channels;  // of the block
   int8_t* to;
-  // Of vectors of two pixels: how many outputs lie between these, and a pixel outside of the image.
-  int64_t apart;
-  const int8_t* outside;
 };
 
 template <typename V>
@@ -86,7 +78,6 @@ struct DwByteSweep {
   const int8_t outside;
   const int8_t low;
   const int8_t high;
-  const int64_t between;  // two pixels of a vector
   Bytes weights[kColumns][kQuarters];
 
   explicit DwByteSweep(const DwByteLine& job)
@@ -94,46 +85,22 @@ struct DwByteSweep {
         steps(job.node->steps),
         outside(static_cast<int8_t>(job.node->x_zero + V::kOffset)),
         low(ByteOf(steps.low, steps)),
-        high(ByteOf(steps.high, steps)),
-        between(line.apart * line.node->window.strides[1]) {
+        high(ByteOf(steps.high, steps)) {
 #pragma GCC unroll 12
     for (int i = 0; i < kColumns * kQuarters; ++i) {
       weights[i / kQuarters][i % kQuarters] = V::Load(line.packed + i * V::kChannels);
     }
   }
 
-  // The rows of a column of two pixels, one of which lies outside of the image.
-  __attribute__((noinline)) void BorderRows(int64_t at, Bytes (&rows)[3]) const {
-    const int64_t other = at + between;
-    for (int row = 0; row < 3; ++row) {
-      const int8_t* from = line.rows[row];
-      const int64_t step = line.steps[row];
-      rows[row] = V::Two(at >= 0 && at < line.width ? from + at * step : line.outside,
-                         other >= 0 && other < line.width ? from + other * step : line.outside);
-    }
-  }
-
   // All rows of a column, the third one twice: the weight of what comes fourth is 0.
   LATHE_INLINE void Column(int64_t at, Bytes (&to)[kQuarters]) const {
-    Bytes rows[3];
-    if constexpr (V::kPixels == 2) {
-      if (at >= 0 && at < line.width - between) {
-        for (int row = 0; row < 3; ++row) {
-          const int8_t* from = line.rows[row] + at * line.steps[row];
-          rows[row] = V::Two(from, from + between * line.steps[row]);
-        }
-      } else {
-        BorderRows(at, rows);
-      }
-    } else {
-      if (at < 0 || at >= line.width) {
-        for (Bytes& quarter : to) quarter = V::Fill(outside);
-        return;
-      }
-      for (int row = 0; row < 3; ++row)
-        rows[row] = V::LoadPart(line.rows[row] + at * line.steps[row], line.channels);
+    if (at < 0 || at >= line.width) {
+      for (Bytes& quarter : to) quarter = V::Fill(outside);
+      return;
     }
-    const Bytes first = V::Flip(rows[0]), second = V::Flip(rows[1]), third = V::Flip(rows[2]);
+    const Bytes first = V::Flip(V::LoadPart(line.rows[0] + at * line.steps[0], line.channels));
+    const Bytes second = V::Flip(V::LoadPart(line.rows[1] + at * line.steps[1], line.channels));
+    const Bytes third = V::Flip(V::LoadPart(line.rows[2] + at * line.steps[2], line.channels));
     const Bytes low_pair = V::Low8(first, second), high_pair = V::High8(first, second);
     const Bytes low_rest = V::Low8(third, third), high_rest = V::High8(third, third);
     to[0] = V::Low16(low_pair, low_rest);
@@ -154,13 +121,8 @@ struct DwByteSweep {
       sums[i] = V::Dot(sums[i], right[i], weights[2][i]);
       sums[i] = V::Scaled(sums[i], factors + i * V::kChannels / kQuarters, steps.high);
     }
-    int8_t* const to = line.to + at * line.output_step;
-    const Bytes bytes = V::Pack(sums, steps.zero, low, high);
-    if constexpr (V::kPixels == 2) {
-      V::StoreTwo(to, to + line.apart * line.output_step, bytes);
-    } else {
-      V::Store(to, bytes, (line.outputs - at) * line.output_step);
-    }
+    V::Store(line.to + at * line.output_step, V::Pack(sums, steps.zero, low, high),
+             (line.outputs - at) * line.output_step);
   }
 };
 
@@ -219,7 +181,6 @@ DwByteLine LineAt(const DwBytes3x3State& state, const RunContext& context, int64
   line.outputs = out[2];
   line.output_step = line.channels = out[3];
   line.to = static_cast<int8_t*>(context.outputs[0].data) + number * out[2] * out[3];
-  line.outside = state.outside;
   const int64_t batch = number / out[1];
   const int64_t top = (number - batch * out[1]) * node.window.strides[0] - node.window.before[0];
   const int8_t* image = context.inputs[0].As<int8_t>() + batch * in.Count(1, 4);
@@ -254,7 +215,7 @@ __attribute__((cold)) Code PackDwBytes3x3(PrepareContext& context, DwBytes3x3Sta
   char* packed = nullptr;
   LATHE_TRY(AllocateArray(context, blocks * Blocks::kBytes, &packed));
   for (int64_t i = 0; i < blocks; ++i)
-    PackBlock(node, Blocks::At(node.channels, i), Blocks::kOffset, Blocks::kInverts, packed + i * Blocks::kBytes);
+    PackBlock(node, Blocks::At(node.channels, i), Blocks::kOffset, packed + i * Blocks::kBytes);
   state->packed = packed;
   return Code::kOk;
 }

@@ -53,7 +53,6 @@ struct Few {
 
 struct Blocks {
   static constexpr int32_t kOffset = Few::kOffset;
-  static constexpr bool kInverts = false;
   static constexpr int64_t kBytes = DwBlockBytes(Few::kChannels);
   static int64_t Count(int64_t) { return 1; }
   static Block At(int64_t, int64_t) { return {0, Few::kChannels}; }

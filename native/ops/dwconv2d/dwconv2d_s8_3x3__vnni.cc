@@ -8,7 +8,7 @@ namespace {
 // The channels of a block: 64, or 32 where no more are left.
 struct Wide {
   using Bytes = __m512i;
-  static constexpr int kChannels = 64, kPixels = 1;
+  static constexpr int kChannels = 64;
   static constexpr __mmask16 kAll = 0xffff;  // GCC 12 warns of its own header's functions without a mask
   static Bytes Load(const void* from) { return _mm512_loadu_si512(from); }
   static Bytes LoadPart(const int8_t* from, int64_t) { return Load(from); }
@@ -53,7 +53,6 @@ struct Few : Narrow {
 
 struct Blocks {
   static constexpr int32_t kOffset = Wide::kOffset;
-  static constexpr bool kInverts = false;
   static constexpr int64_t kBytes = DwBlockBytes(Wide::kChannels);
 
   static int64_t Count(int64_t channels) {
