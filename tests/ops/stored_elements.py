@@ -102,6 +102,8 @@ def pad(rng: Rng) -> Iterator[NativeCase]:
         ((3, 4), (0, 1), (1, 0)),
         ((1, 4, 4, 3), (0, 1, 1, 0), (0, 1, 1, 0)),
         ((2, 3, 17), (0, 0, 2), (0, 1, 1)),
+        ((5, 24), (0, 0), (0, 4)),
+        ((2, 3, 16), (0, 0, 0), (0, 0, 15)),
     )
     for number, (shape, before, after) in enumerate(shapes):
         for turn, (mode, value) in enumerate(

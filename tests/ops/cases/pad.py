@@ -37,3 +37,6 @@ def cases(rng: Rng) -> Iterator[OpCase]:
     for dtype in (np.int8, np.uint8, np.int32, np.int64, np.float16):
         op = Pad((1, 0), (2, 3), "constant", 7.0)
         yield OpCase(op, (integers(rng, (3, 5), 0, 99, dtype),), np.dtype(dtype).name)
+    for shape, behind in (((6, 24), 4), ((2, 3, 5), 2), ((3, 7), 1), ((1, 5, 4), 4), ((5, 4), 5)):
+        op = Pad((0,) * len(shape), (0,) * (len(shape) - 1) + (behind,), "constant", 0.5)
+        yield OpCase(op, (normal(rng, shape),), label("rows", shape, "behind", behind))
