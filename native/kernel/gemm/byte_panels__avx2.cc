@@ -24,7 +24,8 @@ LATHE_INLINE void StoreWhole(__m128i bytes, int8_t* to) {
 
 // The first `width` of sixteen bytes: the second half of what is stored overlaps the first.
 LATHE_INLINE void StoreFirst(__m128i bytes, int64_t width, int8_t* to) {
-  static constexpr int8_t kPlaces[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, -1, -1, -1, -1, -1, -1, -1};
+  static constexpr int8_t kPlaces[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11,
+                                       12, 13, 14, 15, -1, -1, -1, -1, -1, -1, -1};
   if (width >= 8) {
     const __m128i places = _mm_loadu_si128(reinterpret_cast<const __m128i*>(kPlaces + width - 8));
     StoreWhole<1>(bytes, to);
