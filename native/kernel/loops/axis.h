@@ -96,7 +96,7 @@ struct AlongAxis {
     const int64_t grain = kElementGrain / (size < kElementGrain ? size : kElementGrain);
     context.For(shape.Count(0, axis) * inner, grain, [&](int64_t begin, int64_t end, int) {
       for (int64_t line = begin; line < end; ++line) {
-        const int64_t offset = line / inner * size * inner + line % inner;
+        const int64_t offset = inner == 1 ? line * size : line / inner * size * inner + line % inner;
         state.apply(state.operation, from, offset, to, kReduces ? line : offset, inner, size);
       }
     });

@@ -142,6 +142,17 @@ struct VectorReduce {
     }
   }
 
+  // Lines of contiguous elements, one for each output.
+  static void RunLines(const RunContext& context, const ReducePlan& nest, const float* from, float* to) {
+    const Axes lines = nest.kept[0];
+    context.For(lines.size, kFoldItem / (nest.count + 1) + 1, [&](int64_t begin, int64_t end, int) {
+      for (int64_t line = begin; line < end; ++line) {
+        const double sum = FoldLine(from + line * lines.stride, nest.count, static_cast<double>(Fold::Initial()));
+        to[line] = Fold::Result(sum, nest.count);
+      }
+    });
+  }
+
   static void Run(const RunContext& context) {
     const FoldPlan& plan = context.template Plan<FoldPlan>();
     const ReducePlan& nest = plan.nest;
@@ -149,6 +160,8 @@ struct VectorReduce {
     float* to = context.outputs[0].As<float>();
     double* scratch = static_cast<double*>(context.scratch);
     if (context.outputs[0].shape.Count() == 0) return;
+    const bool lines = nest.kept_rank == 1 && nest.reduced_rank == 1 && !nest.side_by_side;
+    if (lines && plan.chunks == 1) return RunLines(context, nest, from, to);
     const Axes last = nest.kept[nest.kept_rank - 1];
     const int64_t row = nest.side_by_side ? last.size : 1;
     const auto width_of = [&](int64_t item) {

@@ -1,8 +1,9 @@
 // e^(x - max) divided by its sum along one axis of bytes. A difference to the largest byte has 256 values: their powers
-// are whole numbers of a table, whose sums are exact in any order.
+// are integers of a table, whose sums are exact in any order. What two bytes come to depends on their difference alone.
 #include "native/kernel/loops/axis.h"
 #include "native/kernel/math/math64.h"
 #include "native/kernel/quantised/quantised_tensors.h"
+#include "native/kernel/simd/sixteen.h"
 #if defined(__HVX__)
 #include "native/kernel/simd/copy_bytes.h"
 #include "native/kernel/simd/look_up.h"
@@ -17,6 +18,7 @@ struct SoftmaxBytes {
   uint32_t powers[256];  // e^(-i * scale), kOne is 1
   double y_scale;
   Steps steps;
+  int8_t of_two[511];  // by the difference of a byte to the other one, plus 255
 
   Code Read(const PrepareContext& context) {
     Stored x = {}, y = {};
@@ -32,6 +34,11 @@ struct SoftmaxBytes {
 #endif
     y_scale = static_cast<double>(y.scale);
     steps = WholeSteps(y.zero);
+    for (int i = 0; i < 256; ++i) {
+      const float factor = FactorOf(uint64_t{powers[0]} + powers[i]);
+      of_two[255 + i] = Result(0, factor);
+      of_two[255 - i] = Result(i, factor);
+    }
     return Code::kOk;
   }
 
@@ -97,11 +104,66 @@ struct SoftmaxBytes {
   }
 #endif
 
+  static int8_t LargestOf(const int8_t* from, int64_t size) {
+#if defined(__AVX2__)
+    if (size >= kStretch) {
+      const auto load = [from](int64_t i) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)); };
+      __m128i best = load(size - kStretch);
+      for (int64_t i = 0; i < size - kStretch; i += kStretch) best = _mm_max_epi8(best, load(i));
+      // As numbers without a sign the largest is the smallest of the inverted ones.
+      const __m128i inverted = _mm_xor_si128(best, _mm_set1_epi8(127));
+      const __m128i pairs = _mm_min_epu8(inverted, _mm_srli_epi16(inverted, 8));
+      const __m128i least = _mm_minpos_epu16(_mm_and_si128(pairs, _mm_set1_epi16(255)));
+      return static_cast<int8_t>(_mm_cvtsi128_si32(least) ^ 127);
+    }
+#endif
+    int8_t best = from[0];
+    for (int64_t i = 1; i < size; ++i) best = from[i] > best ? from[i] : best;
+    return best;
+  }
+
+  // Powers of up to kPiece elements. The sum of these, whatever the size.
+  uint64_t Powers(const int8_t* from, int best, int64_t count, int32_t* found) const {
+    uint64_t sum = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      const uint32_t power = powers[best - from[i]];
+      found[i] = static_cast<int32_t>(power);
+      sum += power;
+    }
+    return sum;
+  }
+
+  void RunRow(const int8_t* from, int8_t* to, int64_t size) const {
+    constexpr int64_t kPiece = 256;
+    const int best = LargestOf(from, size);
+    int32_t found[kPiece + kStretch];
+    uint64_t sum = 0;
+    for (int64_t i = 0; i < size; i += kPiece)
+      sum += Powers(from + i, best, size - i < kPiece ? size - i : kPiece, found);
+    const Sixteen factor = Sixteen::Fill(FactorOf(sum));
+    const Steps own = steps;
+    for (int64_t i = 0; i < size; i += kPiece) {
+      const int64_t count = size - i < kPiece ? size - i : kPiece;
+      if (size > kPiece) Powers(from + i, best, count, found);
+      int64_t j = 0;
+      for (; j + kStretch <= count; j += kStretch) (Sixteen::OfInts(found + j) * factor).Store(own, to + i + j);
+      if (j == count) continue;
+      memset(found + count, 0, kStretch * sizeof *found);
+      StoreSome(Sixteen::OfInts(found + j) * factor, own, to + i + j, count - j);
+    }
+  }
+
   template <typename T, typename To>
   void operator()(const Source<T>& from, const Target<To>& to, int64_t size) const {
 #if defined(__HVX__)
     if (from.stride == 1 && size >= kShort) return RunVectors(from.data, to.data, static_cast<int>(size));
 #endif
+    if (size == 2) {
+      const int difference = from[0] - from[1];
+      to.Set(0, of_two[255 + difference]);
+      return to.Set(1, of_two[255 - difference]);
+    }
+    if (from.stride == 1) return RunRow(from.data, to.data, size);
     int best = from[0];
     for (int64_t i = 1; i < size; ++i) best = from[i] > best ? from[i] : best;
     uint64_t sum = 0;
