@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -68,7 +69,7 @@ class StoreQuantised(Pass):
                 rewrite.store(node, types[node.outputs[0]])
                 continue
             candidate, reason = _candidate(node, types)
-            if candidate is not None and _cuts_nothing_off(candidate) and rewrite.without(node):
+            if candidate is not None and _cuts_nothing_off(candidate) and rewrite.without(node, candidate):
                 continue
             if candidate is not None:
                 reason = self.objection(candidate)
@@ -81,7 +82,8 @@ class StoreQuantised(Pass):
 
 
 def known_types(graph: Graph) -> dict[Value, QuantType]:
-    """How values would be stored: as the ranges say, and what only moves numbers as the numbers that it moves."""
+    """How values would be stored: as the ranges say, what only moves numbers as the numbers that it moves, and what is
+    read by nothing but a node that stores it as that node does."""
     types: dict[Value, QuantType] = {}
     for value in graph.values():
         found = graph.range_of(value)
@@ -94,9 +96,14 @@ def known_types(graph: Graph) -> dict[Value, QuantType]:
         bounded = BOUNDED.get(node.op.name)
         if bounded is not None:
             types.setdefault(node.outputs[0], bounded)
+    reads = Counter(value for node in graph.nodes for value in node.inputs) + Counter(graph.outputs)
     for node in reversed(graph.nodes):
-        if node.op.keeps_numbers and node.inputs[0].type.dtype is DType.F32 and node.outputs[0] in types:
-            types.setdefault(node.inputs[0], types[node.outputs[0]])
+        stored = types.get(node.outputs[0])
+        if stored is None or not (node.op.keeps_numbers or (_only_stores(node, types) and reads[node.inputs[0]] == 1)):
+            continue
+        for value in node.inputs:
+            if value.type.dtype is DType.F32 and not value.is_constant:
+                types.setdefault(value, stored)
     return types
 
 
@@ -255,11 +262,12 @@ class _Rewrite:
         self._made.append(real)
         self._editor.rebuild(node, Requantize(), node.inputs, [self._stored[real]])
 
-    def without(self, node: Node) -> bool:
-        """Takes a node out that does nothing to its operand; False where the operand is not stored anyway."""
+    def without(self, node: Node, candidate: Node) -> bool:
+        """Takes a node out that does nothing to its operand once that is stored."""
         old, new = node.outputs[0], node.inputs[0]
-        if new not in self._stored or self._editor.is_output(old):
+        if self._editor.is_output(old):
             return False
+        self._store(new, candidate.inputs[0].type)
         self._editor.replace(old, new)
         self._editor.remove(node)
         return True

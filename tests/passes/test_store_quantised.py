@@ -146,6 +146,24 @@ def test_bounds_at_the_ends_of_what_is_stored_are_not_needed(high: float, left: 
     assert ops(graph) == [*(left or ["requantize", "reduce_mean", "clip", "requantize"]), "neg"]
 
 
+@pytest.mark.parametrize("read_twice", [False, True])
+def test_parts_of_a_concat_are_stored_before_they_are_joined(read_twice: bool) -> None:
+    make = Maker()
+    x = _ranged(make, make.input(1, 3, 3, 2), 1 / 127)
+    part = _ranged(make, make.conv(x, 4, kernel=1, bias=True), 0.03)
+    joined = make("concat", make("abs", x), part, axis=3)
+    y = _ranged(make, make("clip", joined, low=-128 * 0.02, high=127 * 0.02), 0.02)
+    y = _ranged(make, make.conv(y, 4), 0.05)
+    graph = make.finish(y, make("neg", joined)) if read_twice else make.finish(y)
+    _stored(graph, lambda node: "no kernel" if node.op.name in ("abs", "neg") else "", most=0.4)
+    [concat] = [node for node in graph.nodes if node.op.name == "concat"]
+    assert {value.type.dtype for value in concat.inputs} == ({DType.F32} if read_twice else {DType.S8})
+    assert "clip" not in ops(graph)
+    # Of the input, what abs gives and the output; or of the input, the other part, both joined and the output.
+    assert ops(graph).count("requantize") == (4 if read_twice else 3)
+
+
+
 @pytest.mark.parametrize(("step", "left"), [(0.02, "real"), (2.0, "stored")])
 def test_weights_with_zero_points_stay_real_where_it_matters(step: float, left: str) -> None:
     make = Maker()
