@@ -163,7 +163,6 @@ def test_parts_of_a_concat_are_stored_before_they_are_joined(read_twice: bool) -
     assert ops(graph).count("requantize") == (4 if read_twice else 3)
 
 
-
 @pytest.mark.parametrize(("step", "left"), [(0.02, "real"), (2.0, "stored")])
 def test_weights_with_zero_points_stay_real_where_it_matters(step: float, left: str) -> None:
     make = Maker()

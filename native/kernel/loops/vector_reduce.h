@@ -97,7 +97,7 @@ struct VectorReduce {
   }
 
   // Contiguous elements, at most kFoldRows vectors side by side at a time.
-  static double FoldLine(const float* from, int64_t count, double sum) {
+  static __attribute__((noinline)) double FoldLine(const float* from, int64_t count, double sum) {
     constexpr int64_t kMost = kFoldRows * 4 * kLanes;
     while (count > 0) {
       const int64_t size = count < kMost ? count : kMost;
@@ -142,17 +142,6 @@ struct VectorReduce {
     }
   }
 
-  // Lines of contiguous elements, one for each output.
-  static void RunLines(const RunContext& context, const ReducePlan& nest, const float* from, float* to) {
-    const Axes lines = nest.kept[0];
-    context.For(lines.size, kFoldItem / (nest.count + 1) + 1, [&](int64_t begin, int64_t end, int) {
-      for (int64_t line = begin; line < end; ++line) {
-        const double sum = FoldLine(from + line * lines.stride, nest.count, static_cast<double>(Fold::Initial()));
-        to[line] = Fold::Result(sum, nest.count);
-      }
-    });
-  }
-
   static void Run(const RunContext& context) {
     const FoldPlan& plan = context.template Plan<FoldPlan>();
     const ReducePlan& nest = plan.nest;
@@ -160,9 +149,9 @@ struct VectorReduce {
     float* to = context.outputs[0].As<float>();
     double* scratch = static_cast<double*>(context.scratch);
     if (context.outputs[0].shape.Count() == 0) return;
-    const bool lines = nest.kept_rank == 1 && nest.reduced_rank == 1 && !nest.side_by_side;
-    if (lines && plan.chunks == 1) return RunLines(context, nest, from, to);
     const Axes last = nest.kept[nest.kept_rank - 1];
+    // Contiguous lines, each of which becomes an output.
+    const bool lines = nest.kept_rank == 1 && nest.reduced_rank == 1 && !nest.side_by_side && plan.chunks == 1;
     const int64_t row = nest.side_by_side ? last.size : 1;
     const auto width_of = [&](int64_t item) {
       const int64_t left = row - item % plan.tiles * plan.tile;
@@ -174,6 +163,11 @@ struct VectorReduce {
                 [&](int64_t begin, int64_t end, int) {
                   double sums[kFoldTile];
                   for (int64_t at = begin; at < end; ++at) {
+                    if (lines) {
+                      sums[0] = FoldLine(from + at * last.stride, nest.count, static_cast<double>(Fold::Initial()));
+                      to[at] = Fold::Result(sums[0], nest.count);
+                      continue;
+                    }
                     const int64_t item = at / plan.chunks;
                     const int64_t first = at % plan.chunks * plan.chunk;
                     const int64_t behind = first + plan.chunk < nest.count ? first + plan.chunk : nest.count;
