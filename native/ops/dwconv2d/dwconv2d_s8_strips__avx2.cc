@@ -112,7 +112,13 @@ struct StripLines {
 };
 
 LATHE_INLINE __m256i LoadHalves(const int8_t* first, const int8_t* second) {
-  return _mm256_loadu2_m128i(reinterpret_cast<const __m128i*>(second), reinterpret_cast<const __m128i*>(first));
+  const auto load = [](const int8_t* from) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from)); };
+  return _mm256_inserti128_si256(_mm256_castsi128_si256(load(first)), load(second), 1);
+}
+
+LATHE_INLINE void StoreHalves(int8_t* first, int8_t* second, __m256i x) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(first), _mm256_castsi256_si128(x));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(second), _mm256_extracti128_si256(x, 1));
 }
 
 // Columns of the image, `first` and those behind it: [column][pair of rows][quarter of the channels]. Vectors take
@@ -191,7 +197,7 @@ __attribute__((noinline)) void RunOutputs(const StripLines& lines, const char* s
     for (int i = 0; i < count; ++i, to += lines.output_step) {
       const __m256i bytes = Bytes256::Pack(done[line][i], steps.zero, low, 0);
       int8_t* second = lines.apart < 0 ? to + 16 : to + lines.apart * lines.output_step;
-      _mm256_storeu2_m128i(reinterpret_cast<__m128i*>(second), reinterpret_cast<__m128i*>(to), bytes);
+      StoreHalves(to, second, bytes);
     }
   }
 }
