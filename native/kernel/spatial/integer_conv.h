@@ -1,10 +1,14 @@
 // Convolutions of 8-bit numbers: s32 sums of (x - x_zero) * (w - w_zero) over windows of x[N,H,W,C].
 //
-// Filters are packed as 16-bit differences, zero padded: [group][block of 8 outputs][tap][depth][8]; where every
-// channel is a group with one output, [tap][channel]. The windows of four pixels are gathered as 16-bit differences
-// too, [tap][channel], so that what lies outside the image is 0.
+// Filters are packed as 16-bit differences, zero padded: [group][block of 8 outputs][tap][depth][8], with AVX2 in
+// pairs of the depth, [depth / 2][8][2]; where every channel is a group with one output, [tap][channel]. The windows of
+// four pixels are gathered as 16-bit differences too, [tap][channel], so that what lies outside the image is 0.
 #ifndef LATHE_KERNEL_SPATIAL_INTEGER_CONV_H_
 #define LATHE_KERNEL_SPATIAL_INTEGER_CONV_H_
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 
 #include "native/kernel/quantised/quantised.h"
 #include "native/kernel/spatial/window.h"
@@ -15,6 +19,11 @@ namespace {
 constexpr int kConvPixels = 4;      // gathered at a time
 constexpr int kConvOutputs = 8;     // summed side by side
 constexpr int64_t kConvChunk = 16;  // pixels of one item of parallel work
+#if defined(__AVX2__)
+constexpr int64_t kConvDepth = 2;  // multiplied by one instruction
+#else
+constexpr int64_t kConvDepth = 1;
+#endif
 
 // The positions of the inputs that all convolutions have.
 struct ConvInputs {
@@ -36,10 +45,11 @@ struct IntegerConvState {
   bool depthwise() const { return depth == 1 && outputs == 1; }
   int64_t channels() const { return groups * depth; }
   int64_t blocks() const { return (outputs + kConvOutputs - 1) / kConvOutputs; }  // per group
-  int64_t packed_numbers() const {
-    return depthwise() ? taps * groups : groups * blocks() * taps * depth * kConvOutputs;
-  }
-  int64_t gathered_numbers() const { return kConvPixels * taps * channels(); }
+  int64_t steps() const { return (depth + kConvDepth - 1) / kConvDepth; }
+  int64_t block_numbers() const { return taps * steps() * kConvDepth * kConvOutputs; }
+  int64_t packed_numbers() const { return depthwise() ? taps * groups : groups * blocks() * block_numbers(); }
+  // Behind the last one is what a step may read too much.
+  int64_t gathered_numbers() const { return kConvPixels * taps * channels() + kConvDepth - 1; }
 };
 
 struct IntegerConvPlan {
@@ -63,12 +73,15 @@ inline void PackFilters(const IntegerConvState& state, const W* filters, const T
   }
   for (int64_t group = 0; group < state.groups; ++group) {
     for (int64_t first = 0; first < state.blocks() * kConvOutputs; first += kConvOutputs) {
-      for (int64_t k = 0; k < inner; ++k) {
-        for (int64_t j = 0; j < kConvOutputs; ++j, ++to) {
+      for (int64_t tap = 0; tap < state.taps; ++tap) {
+        for (int64_t i = 0; i < state.steps() * kConvDepth * kConvOutputs; ++i, ++to) {
+          const int64_t j = i / kConvDepth % kConvOutputs,
+                        k = i / kConvDepth / kConvOutputs * kConvDepth + i % kConvDepth;
           const int64_t output = group * state.outputs + first + j;
-          const bool padding = first + j >= state.outputs;
+          const bool padding = first + j >= state.outputs || k >= state.depth;
           *to = padding ? int16_t{0}
-                        : static_cast<int16_t>(filters[output * inner + k] - ZeroPointAt(zeros, output * step));
+                        : static_cast<int16_t>(filters[output * inner + tap * state.depth + k] -
+                                               ZeroPointAt(zeros, output * step));
         }
       }
     }
@@ -157,6 +170,28 @@ inline void GatherWindow(const IntegerConvState& state, const X* image, int32_t 
   }
 }
 
+#if defined(__AVX2__)
+
+// One block of outputs for kConvPixels windows, which lie `distance` numbers apart.
+inline void SumBlock(const IntegerConvState& state, const int16_t* windows, int64_t distance, const int16_t* weights,
+                     Sum (&sums)[kConvPixels][kConvOutputs]) {
+  __m256i all[kConvPixels] = {};
+  for (int64_t tap = 0; tap < state.taps; ++tap, windows += state.channels()) {
+    for (int64_t k = 0; k < state.depth; k += kConvDepth, weights += kConvDepth * kConvOutputs) {
+      const __m256i w = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(weights));
+#pragma GCC unroll 4
+      for (int p = 0; p < kConvPixels; ++p) {
+        int32_t pair;
+        memcpy(&pair, windows + p * distance + k, sizeof pair);
+        all[p] = _mm256_add_epi32(all[p], _mm256_madd_epi16(_mm256_set1_epi32(pair), w));
+      }
+    }
+  }
+  for (int p = 0; p < kConvPixels; ++p) _mm256_storeu_si256(reinterpret_cast<__m256i*>(sums[p]), all[p]);
+}
+
+#else
+
 // One block of outputs for kConvPixels windows, which lie `distance` numbers apart.
 inline void SumBlock(const IntegerConvState& state, const int16_t* windows, int64_t distance, const int16_t* weights,
                      Sum (&sums)[kConvPixels][kConvOutputs]) {
@@ -170,6 +205,8 @@ inline void SumBlock(const IntegerConvState& state, const int16_t* windows, int6
     }
   }
 }
+
+#endif
 
 // `store(pixel, channel, sums, count)` takes the sums of neighbouring channels of one output pixel.
 template <typename Store>
@@ -192,9 +229,8 @@ inline void SumPixels(const IntegerConvState& state, const int16_t* packed, cons
     }
     return;
   }
-  const int64_t block_numbers = state.taps * state.depth * kConvOutputs;
   for (int64_t group = 0; group < state.groups; ++group) {
-    for (int64_t block = 0; block < state.blocks(); ++block, packed += block_numbers) {
+    for (int64_t block = 0; block < state.blocks(); ++block, packed += state.block_numbers()) {
       Sum sums[kConvPixels][kConvOutputs];
       SumBlock(state, windows + group * state.depth, distance, packed, sums);
       const int64_t first = block * kConvOutputs;
