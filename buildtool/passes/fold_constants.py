@@ -21,6 +21,9 @@ MOST_BYTES = 2**30
 MOST_REPEATED = 2**26  # bytes of a result with more elements than its inputs: a chain of those doubles without end
 MOST_UNFOLDED = 2**26  # bytes of a constant for a chip, which has a few megabytes
 MOST_MACS = 10**8  # beyond, the reference implementation takes too long
+#: Operators that compute with weights as they are put in order when the engine is made: what is stored in fewer bits
+#: would be expanded, and put in order, in every run.
+PACKED = frozenset({"gru", "lstm", "rnn"})
 
 
 def unfold(graph: Graph) -> bool:
@@ -39,9 +42,23 @@ class FoldConstants(Pass):
 def _run(graph: Graph, most: int, grown: Callable[[int], int]) -> bool:
     editor = Editor(graph)
     for node in editor.nodes():
-        if _can_fold(node, most, grown) and not any(editor.is_output(value) for value in node.outputs):
+        if any(editor.is_output(value) for value in node.outputs):
+            continue
+        if _can_fold(node, most, _any_growth if _only_packed(editor, node) else grown):
             _fold(editor, node)
     return editor.changed
+
+
+def _any_growth(given: int) -> int:
+    return MOST_BYTES
+
+
+def _only_packed(editor: Editor, node: Node) -> bool:
+    """Whether the weights that a node expands go to layers that put them in order, by way of transposes at most."""
+    if node.op.name not in ("dequantize_linear", "transpose"):
+        return False
+    readers = editor.readers(node.outputs[0])
+    return bool(readers) and all(reader.op.name in PACKED or _only_packed(editor, reader) for reader in readers)
 
 
 def _fold(editor: Editor, node: Node) -> None:

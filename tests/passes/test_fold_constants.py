@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from buildtool.ir.dims import symbol
 from buildtool.passes.fold_constants import MOST_REPEATED, FoldConstants, unfold
@@ -96,3 +97,19 @@ def test_an_element_at_a_run_time_place_is_not_folded() -> None:
         "slice", make.constant(np.arange(4, dtype=np.float32)), starts=(x.type.shape[0] - 1,), steps=(1,), sizes=(1,)
     )
     assert not apply(make.finish(make("mul", x, one)), FoldConstants, sizes=[{"n": 3}])
+
+
+@pytest.mark.parametrize("also_added", [False, True])
+def test_weights_in_fewer_bits_are_expanded_for_layers_that_pack_them(also_added: bool) -> None:
+    """Otherwise they would be expanded, transposed and packed in every run."""
+    hidden = 40
+    make = Maker()
+    stored = make.graph.new_constant("r", np.ones((hidden, 4 * hidden), np.int8))
+    expanded = make("dequantize_linear", stored, make.constant(0.5), axis=0, block=0)
+    weights = make("transpose", expanded, perm=(1, 0))
+    x, states = make.input(2, 1, 4 * hidden), [make.input(1, hidden) for _ in range(2)]
+    y = make("lstm", x, weights, *states, function_f="sigmoid")
+    sums = [make("add", make.input(4 * hidden, hidden), weights)] if also_added else []
+    graph = make.finish(y, *sums)
+    assert apply(graph, FoldConstants) != also_added
+    assert ops(graph) == (["dequantize_linear", "transpose", "lstm", "add"] if also_added else ["lstm"])

@@ -17,8 +17,9 @@ namespace {
 constexpr int kMatmulRows = 4;      // of a tile
 constexpr int kMatmulColumns = 16;  // of a tile
 constexpr int kMatmulHeight = 8;    // tiles below each other that read the same columns
-constexpr int kMatmulWidth = 4;     // tiles side by side: a line of the cache
-constexpr int kMatmulPiece = 256;   // of the depth
+constexpr int kMatmulWidth = 8;     // tiles side by side
+constexpr int kMatmulPiece = 128;   // of the depth
+constexpr int kMatmulLine = 64;     // of the cache
 constexpr int kMatmulAhead = 16;    // rows of b that are fetched before they are copied
 
 // Sums wrap around: one beyond s32 is the model's to avoid, but must not be undefined.
@@ -136,7 +137,8 @@ struct MatmulBlock {
       piece.depth = plan.depth - k < kMatmulPiece ? plan.depth - k : kMatmulPiece;
       for (int64_t j = 0; j < piece.depth; ++j) {
         const B* from = b + (k + j) * plan.columns;
-        __builtin_prefetch(from + kMatmulAhead * plan.columns);  // nothing else foresees steps of that size
+        for (int64_t i = 0; i < columns; i += kMatmulLine)  // nothing else foresees steps of that size
+          __builtin_prefetch(from + kMatmulAhead * plan.columns + i);
         if (columns == kColumns) {
           memcpy(copy[j], from, kColumns);  // a size that the compiler knows
         } else {

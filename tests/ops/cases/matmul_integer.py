@@ -39,3 +39,12 @@ def cases(rng: Rng) -> Iterator[OpCase]:
         zero_point(rng, (18,), np.int8),
     )
     yield OpCase(MatmulInteger(), inputs, "zero_point_per_column", (1, 3))
+    for left, right in BYTE_PAIRS:
+        for rows in ((), (13,)):
+            inputs = (
+                whole_range(rng, (3, 13, 131), left),
+                whole_range(rng, (131, 150), right),
+                zero_point(rng, rows, left),
+                zero_point(rng, (), right),
+            )
+            yield OpCase(MatmulInteger(), inputs, label("rows_of", *rows, np.dtype(left).name, np.dtype(right).name))
