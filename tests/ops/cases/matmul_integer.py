@@ -39,12 +39,13 @@ def cases(rng: Rng) -> Iterator[OpCase]:
         zero_point(rng, (18,), np.int8),
     )
     yield OpCase(MatmulInteger(), inputs, "zero_point_per_column", (1, 3))
-    for left, right in BYTE_PAIRS:
-        for rows in ((), (13,)):
-            inputs = (
-                whole_range(rng, (3, 13, 131), left),
-                whole_range(rng, (131, 150), right),
-                zero_point(rng, rows, left),
-                zero_point(rng, (), right),
-            )
-            yield OpCase(MatmulInteger(), inputs, label("rows_of", *rows, np.dtype(left).name, np.dtype(right).name))
+    large = (3, 13, 131), (131, 150)
+    for left, right, rows in (*((left, right, ()) for left, right in BYTE_PAIRS), (np.uint8, np.int8, (13,))):
+        inputs = (
+            whole_range(rng, large[0], left),
+            whole_range(rng, large[1], right),
+            zero_point(rng, rows, left),
+            zero_point(rng, (), right),
+        )
+        name = "zero_point_per_row" if rows else label("large", np.dtype(left).name, np.dtype(right).name)
+        yield OpCase(MatmulInteger(), inputs, name)

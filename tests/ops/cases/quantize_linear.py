@@ -49,9 +49,9 @@ def cases(rng: Rng) -> Iterator[OpCase]:
     yield OpCase(op, (ties, np.array(1.0, np.float32)), "ties_without_zero_point", (1,))
     large = np.array([3e9, -3e9, 1e30, -1e30, np.inf, -np.inf, 8388609.0, 127.5, -128.5], np.float32)
     yield OpCase(op, (large, np.array(1.0, np.float32), np.array(-7, np.int8)), "limits", (1, 2))
-    for to in _TYPES[:2]:  # what is beyond all limits, halves, and no number
-        x = np.concatenate([[np.nan, np.inf, -np.inf, 1e30, -1e30, 0.5, 1.5, -0.5, -2.5], np.arange(-130, 300)])
-        inputs = np.asarray(x, np.float32), np.float32(1), np.array(np.iinfo(to).max - 40, to)
-        yield OpCase(
-            QuantizeLinear(0, 0, dtype_of(np.zeros(0, to))), inputs, label("limits", np.dtype(to).name), (1, 2)
-        )
+    limits = [np.inf, -np.inf, 1e30, -1e30, 0.5, 1.5, -0.5, -2.5, *range(-130, 300)]
+    for to in _TYPES[:2]:
+        for name, x in (("limits", limits), ("not_a_number", [np.nan, *limits])):
+            inputs = np.asarray(x, np.float32), np.float32(1), np.array(np.iinfo(to).max - 40, to)
+            op = QuantizeLinear(0, 0, dtype_of(np.zeros(0, to)))
+            yield OpCase(op, inputs, label(name, np.dtype(to).name), (1, 2))
