@@ -82,8 +82,8 @@ class StoreQuantised(Pass):
 
 
 def known_types(graph: Graph) -> dict[Value, QuantType]:
-    """How values would be stored: as the ranges say, what only moves numbers as the numbers that it moves, and what is
-    read by nothing but a node that stores it as that node does."""
+    """How values would be stored: as the ranges say, what only moves numbers as the numbers that it moves, and what
+    nothing but a node that stores it reads as that node does."""
     types: dict[Value, QuantType] = {}
     for value in graph.values():
         found = graph.range_of(value)
@@ -96,15 +96,28 @@ def known_types(graph: Graph) -> dict[Value, QuantType]:
         bounded = BOUNDED.get(node.op.name)
         if bounded is not None:
             types.setdefault(node.outputs[0], bounded)
-    reads = Counter(value for node in graph.nodes for value in node.inputs) + Counter(graph.outputs)
-    for node in reversed(graph.nodes):
-        stored = types.get(node.outputs[0])
-        if stored is None or not (node.op.keeps_numbers or (_only_stores(node, types) and reads[node.inputs[0]] == 1)):
-            continue
-        for value in node.inputs:
-            if value.type.dtype is DType.F32 and not value.is_constant:
-                types.setdefault(value, stored)
+    _add_what_is_moved(graph, types)
     return types
+
+
+def _add_what_is_moved(graph: Graph, types: dict[Value, QuantType]) -> None:
+    """Types of what becomes a value with a known one. Nothing else may read it, unless it is all of that value, whose
+    range is its own: others would find coarser numbers."""
+    reads = Counter(value for node in graph.nodes for value in node.inputs) + Counter(graph.outputs)
+    cut: set[Value] = set()  # stored with another range than their own
+    for node in reversed(graph.nodes):
+        if not node.op.keeps_numbers and not isinstance(node.op, Clip):
+            continue
+        y, stores = node.outputs[0], _only_stores(node, types)
+        if y not in types or not (stores or node.op.keeps_numbers):
+            continue
+        for index, value in enumerate(node.inputs):
+            if value.type.dtype is not DType.F32 or value.is_constant or value in types:
+                continue
+            if reads[value] == 1 or (index == 0 and not stores and y not in cut):
+                types[value] = types[y]
+                if stores or y in cut:
+                    cut.add(value)
 
 
 def _common(types: Mapping[Value, QuantType], values: Sequence[Value]) -> QuantType | None:

@@ -87,6 +87,13 @@ inline Code ReadDwBytes(PrepareContext& context, DwByteState* state) {
   return ReadDwScales(context, state);
 }
 
+constexpr int kQuarters = 4;  // a vector of bytes is four of sums
+
+// The place of a channel among the sums of its block.
+inline int64_t SumPlace(int64_t channel, int64_t width) {
+  return channel % 16 / 4 * (width / kQuarters) + channel / 16 * 4 + channel % 4;
+}
+
 // That the shapes of this session belong together.
 inline Code PlanDwBytes(PlanContext& context) {
   const DwByteState& state = *static_cast<const DwByteState*>(context.state());

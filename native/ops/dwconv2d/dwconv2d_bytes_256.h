@@ -1,10 +1,10 @@
-// Vectors of 32 bytes for dwconv2d_bytes_3x3.h, without what depends on how bytes are multiplied.
+// Vectors of 32 bytes for kernels of channels side by side, without what depends on how bytes are multiplied.
 #ifndef LATHE_OPS_DWCONV2D_BYTES_256_H_
 #define LATHE_OPS_DWCONV2D_BYTES_256_H_
 
 #include <immintrin.h>
 
-#include "native/ops/dwconv2d/dwconv2d_bytes_3x3.h"
+#include "native/ops/dwconv2d/dwconv2d_bytes.h"
 
 namespace lathe {
 namespace {

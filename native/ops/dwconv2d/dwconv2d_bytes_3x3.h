@@ -14,7 +14,6 @@
 namespace lathe {
 namespace {
 
-constexpr int kQuarters = 4;  // a vector of bytes is four of sums
 constexpr int kColumns = 3;
 
 struct DwBytes3x3State {
@@ -29,12 +28,7 @@ struct Block {
   int64_t width;
 };
 
-// The place of a channel among the sums of its block.
-inline int64_t SumPlace(int64_t channel, int64_t width) {
-  return channel % 16 / 4 * (width / kQuarters) + channel / 16 * 4 + channel % 4;
-}
-
-void PackBlock(const DwByteState& node, const Block& block, int32_t offset, char* to) {
+inline void PackBlock(const DwByteState& node, const Block& block, int32_t offset, char* to) {
   const int64_t width = block.width;
   int8_t* weights = reinterpret_cast<int8_t*>(to);
   int32_t* starts = reinterpret_cast<int32_t*>(to + kColumns * kQuarters * width);
