@@ -101,8 +101,8 @@ def known_types(graph: Graph) -> dict[Value, QuantType]:
 
 
 def _add_what_is_moved(graph: Graph, types: dict[Value, QuantType]) -> None:
-    """Types of what becomes a value with a known one. Nothing else may read it, unless it is all of that value, whose
-    range is its own: others would find coarser numbers."""
+    """Types of the operands of nodes that only move numbers, or store them, where their results have known ones. An
+    operand that others read as well gets one only if that is its own range: they would read coarser numbers."""
     reads = Counter(value for node in graph.nodes for value in node.inputs) + Counter(graph.outputs)
     cut: set[Value] = set()  # stored with another range than their own
     for node in reversed(graph.nodes):
