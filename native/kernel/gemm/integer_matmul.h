@@ -16,8 +16,8 @@ namespace {
 
 constexpr int kMatmulRows = 4;      // of a tile
 constexpr int kMatmulColumns = 16;  // of a tile
-constexpr int kMatmulHeight = 8;    // tiles below each other that read the same columns
-constexpr int kMatmulWidth = 8;     // tiles side by side
+constexpr int kMatmulHeight = 4;    // tiles below each other that read the same columns
+constexpr int kMatmulWidth = 4;     // tiles side by side
 constexpr int kMatmulPiece = 128;   // of the depth
 constexpr int kMatmulLine = 64;     // of the cache
 constexpr int kMatmulAhead = 16;    // rows of b that are fetched before they are copied
@@ -100,7 +100,7 @@ inline void AddTile(const MatmulPiece& piece, const B* b, int64_t stride, Matmul
 
 #endif
 
-// Some rows of a times some columns of b.
+// Some rows of a times some columns of b. It stands on the stack, which may have 64 KB.
 template <typename A, typename B>
 struct MatmulBlock {
   static constexpr int64_t kRows = kMatmulHeight * kMatmulRows, kColumns = kMatmulWidth * kMatmulColumns;
