@@ -14,7 +14,6 @@ namespace lathe {
 namespace {
 
 constexpr int kVector = 128;
-constexpr int kQuarters = 4;  // vectors of sums for one of bytes
 constexpr int kMostTaps = 64;
 constexpr int kSide = 3;      // of windows whose lines are woven
 constexpr int kTogether = 2;  // pixels, or stretches of them, that share what is read of the filter
