@@ -10,7 +10,20 @@ from buildtool.ops._reduction import ReduceOperator
 from buildtool.ops.reshape import Reshape
 from buildtool.passes.permutations import Perm, permuted, through_reshape
 
-_SAME_RANK = frozenset({"concat", "split", "slice", "pad", "softmax", "batch_norm", "identity", "cast"})
+_SAME_RANK = frozenset(
+    {
+        "concat",
+        "split",
+        "slice",
+        "pad",
+        "softmax",
+        "batch_norm",
+        "identity",
+        "cast",
+        "quantize_linear",
+        "dequantize_linear",
+    }
+)
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ from buildtool.passes.fuse_activations import FuseActivations
 from buildtool.passes.fuse_attention import FuseAttention
 from buildtool.passes.fuse_biases import FuseBiases
 from buildtool.passes.fuse_expansions import FuseExpansions
+from buildtool.passes.fuse_integer_products import FuseIntegerProducts
 from buildtool.passes.fuse_residuals import FuseResiduals
 from buildtool.passes.fuse_separable_convolutions import FuseSeparableConvolutions
 from buildtool.passes.matmul_to_fully_connected import MatmulToFullyConnected
@@ -118,7 +119,7 @@ ORDER: tuple[type[Pass], ...] = (
 #: What comes before all others where a model is to be stored in a few bits: it may come as a quantised one.
 FROM_QUANTISED: tuple[type[Pass], ...] = (RemoveDeadCode, FoldConstants, RemoveIdentities, RealNumbers)
 #: Passes that come last, once, and only for targets that ask for them: their kernels decide what pays.
-LOWERING: tuple[type[Pass], ...] = (FuseExpansions, FuseSeparableConvolutions, FuseAttention)
+LOWERING: tuple[type[Pass], ...] = (FuseExpansions, FuseSeparableConvolutions, FuseAttention, FuseIntegerProducts)
 MOST_ROUNDS = 10
 
 

@@ -1,8 +1,8 @@
 """How constants are laid out for kernels: one function there and one back for each packing.
 
 The planned form of a model stores filters and weights as the kernel of their node reads them, so that nothing is
-packed when an engine is created. Only input 1 of conv2d, fully_connected, recurrent layers and of what holds a 1x1
-convolution is packed.
+packed when an engine is created. Only input 1 of conv2d and fully_connected, of their counterparts for integers, of
+recurrent layers and of what holds a 1x1 convolution is packed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Packing:
     pack: _PackFunction
     unpack: _PackFunction
     fits: Callable[[Node], bool]
-    stored: bool = False  # whether it is for quantised constants, and no others
+    stored: bool = False  # whether it is for constants of integers, and no others
 
 
 PACKINGS: dict[str, Packing] = {}
@@ -41,7 +41,7 @@ def packable(node: Node, name: str) -> bool:
     if len(node.inputs) <= INPUT or node.op.name not in _RANKS:
         return False
     value = node.inputs[INPUT]
-    quantised = value.type.quant is not None
+    quantised = value.type.quant is not None or not value.type.dtype.is_float
     if value.constant is None or quantised != PACKINGS[name].stored or value.type.rank != _RANKS[node.op.name]:
         return False
     return value.constant.size > 0 and value.type.shape[0] == _rows(node) and PACKINGS[name].fits(node)
@@ -55,6 +55,8 @@ _GATES = {"gru": 3, "lstm": 4, "rnn": 1}  # rows of recurrent weights for each e
 _RANKS = {  # of the plain constant
     "conv2d": 4,
     "fully_connected": 2,
+    "fully_connected_integer": 2,
+    "conv_integer": 4,
     "separable_conv2d": 4,
     "pointwise_dwconv2d": 4,
     **dict.fromkeys(_GATES, 2),

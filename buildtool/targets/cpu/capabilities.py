@@ -8,6 +8,6 @@ from buildtool.targets.protocol import Capabilities
 
 CPU = Capabilities(
     runtimes=(Runtime.CPU,),
-    passes=("fuse_expansions", "fuse_separable_convolutions", "fuse_attention"),
+    passes=("fuse_expansions", "fuse_separable_convolutions", "fuse_attention", "fuse_integer_products"),
     abis=ABIS,
 )

@@ -17,6 +17,7 @@ struct BytePanelJob {
   const BytePanelState* state;
   const int8_t* residual;  // may be null; as many elements as the output
   int8_t* output;
+  int32_t* sums;  // where the sums go to; null: they are stored in `output`
   int64_t pixels;
   int64_t output_step;  // from pixel to pixel
   char* scratch;        // ByteThreadBytes() per thread
@@ -35,6 +36,7 @@ struct ByteTile {
   int64_t output;   // the first, within the group: that of a panel
   int64_t outputs;  // how many
   int8_t* to;       // the first output of the first pixel
+  int32_t* sums;    // the same of SumByteTile
   const int8_t* residual;
   int8_t* copies;  // for pairs: memory for a row's pointer and bytes per tap and pixel, ByteCopyPitch() each
 };
@@ -43,6 +45,9 @@ inline namespace LATHE_ISA {
 
 // There once per instruction set: byte_panels__<isa>.cc.
 void RunByteTile(const BytePanelJob& job, const ByteTile& tile);
+
+// Sums and starts as they are. Instruction sets with a form of pairs do not have it, and neither has VNNI.
+void SumByteTile(const BytePanelJob& job, const ByteTile& tile);
 
 }  // namespace LATHE_ISA
 namespace {
@@ -131,8 +136,8 @@ class ByteTail {
 };
 
 // All of a job by all threads. `locate(pixel, count, rows)` writes the pointers rows[tap * kByteChunkPixels + p] for
-// `count` pixels.
-template <typename Locate>
+// `count` pixels. `sums`: they are what is wanted.
+template <bool sums = false, typename Locate>
 inline void RunByteJob(const RunContext& context, const BytePanelJob& job, const Locate& locate) {
   const BytePanelShape& shape = job.state->shape;
   constexpr int kPanels = kByteForm.pairs ? 64 : 4;  // what pixels alone decide is found out once for so many
@@ -157,10 +162,17 @@ inline void RunByteJob(const RunContext& context, const BytePanelJob& job, const
             shape.outputs - output < taken * kBytePanel ? shape.outputs - output : taken * kBytePanel;
         const int64_t number = panel / shape.panels();
         const int64_t channel = number * shape.outputs + output;
-        int8_t* to = job.output + item.pixel * job.output_step + channel;
-        ByteTile tile = {rows, item.count, number, output, outputs, to, nullptr, copies};
-        if (job.residual != nullptr) tile.residual = job.residual + item.pixel * shape.groups * shape.outputs + channel;
-        RunByteTile(job, tile);
+        const int64_t place = item.pixel * job.output_step + channel;
+        ByteTile tile = {rows, item.count, number, output, outputs, nullptr, nullptr, nullptr, copies};
+        if constexpr (sums) {
+          tile.sums = job.sums + place;
+          SumByteTile(job, tile);
+        } else {
+          tile.to = job.output + place;
+          if (job.residual != nullptr)
+            tile.residual = job.residual + item.pixel * shape.groups * shape.outputs + channel;
+          RunByteTile(job, tile);
+        }
         panel += taken;
       }
     }

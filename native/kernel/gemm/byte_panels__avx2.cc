@@ -12,6 +12,7 @@ namespace {
 
 // Of a tile, times two vectors of sums: GCC keeps some of them in memory, which costs less than more tiles.
 constexpr int kRows = 6;
+constexpr int kFewRows = 4;
 
 template <int vectors>
 LATHE_INLINE void StoreWhole(__m128i bytes, int8_t* to) {
@@ -71,8 +72,21 @@ __attribute__((noinline)) void StoreOther(const ByteStore& store, const __m256i 
   }
 }
 
-// Of the outputs of a panel, those of the first `vectors` of sums; what the others would be is not stored.
-template <int rows, int vectors>
+// The first `width` of the sums of a row.
+template <int vectors>
+LATHE_INLINE void StoreSums(const __m256i (&sums)[vectors], int64_t width, int32_t* to) {
+  alignas(32) int32_t all[8 * vectors];
+#pragma GCC unroll 2
+  for (int j = 0; j < vectors; ++j) {
+    auto* from = reinterpret_cast<__m256i*>(width < 8 * vectors ? all : to);
+    _mm256_storeu_si256(from + j, sums[j]);
+  }
+  if (width < 8 * vectors) memcpy(to, all, static_cast<size_t>(width) * sizeof *to);
+}
+
+// Of the outputs of a panel, those of the first `vectors` of sums; what the others would be is not stored. `plain`: the
+// sums are stored as they are.
+template <int rows, int vectors, bool plain>
 __attribute__((noinline)) void RunRows(const BytePanelJob& job, const ByteTile& tile, int first_pixel, int count,
                                        int64_t first) {
   const BytePanelState& state = *job.state;
@@ -113,8 +127,16 @@ __attribute__((noinline)) void RunRows(const BytePanelJob& job, const ByteTile& 
       }
     }
   }
-  const ByteStore store(state, tile.group * shape.outputs + tile.output + first);
   const int64_t channels = shape.groups * shape.outputs, width = tile.outputs - first;
+  if constexpr (plain) {
+    int32_t* at = tile.sums + first_pixel * job.output_step + first;
+#pragma GCC unroll 6
+    for (int i = 0; i < rows; ++i, at += job.output_step) {
+      if (i < count) StoreSums(sums[i], width, at);
+    }
+    return;
+  }
+  const ByteStore store(state, tile.group * shape.outputs + tile.output + first);
   int8_t* to = tile.to + first_pixel * job.output_step + first;
   if (tile.residual == nullptr && width >= 8 * vectors) {
 #pragma GCC unroll 6
@@ -128,20 +150,32 @@ __attribute__((noinline)) void RunRows(const BytePanelJob& job, const ByteTile& 
   StoreOther(store, sums, {count, width, to, job.output_step, residual, channels});
 }
 
-}  // namespace
-inline namespace LATHE_ISA {
-
-void RunByteTile(const BytePanelJob& job, const ByteTile& tile) {
+template <bool plain>
+LATHE_INLINE void RunTile(const BytePanelJob& job, const ByteTile& tile) {
   for (int64_t first = 0; first < tile.outputs; first += kBytePanel) {
-    const auto many = tile.outputs - first > kBytePanel / 2 ? RunRows<kRows, 2> : RunRows<kRows, 1>;
+    const auto many = tile.outputs - first > kBytePanel / 2 ? RunRows<kRows, 2, plain> : RunRows<kRows, 1, plain>;
     int rows = kRows;
     for (int pixel = 0; pixel < tile.count; pixel += rows) {
       const int left = tile.count - pixel;
+      if constexpr (plain) {  // batches and sequences may have few rows
+        if (left == 2 * kFewRows || (left > 1 && left <= kFewRows)) {
+          rows = kFewRows;
+          RunRows<kFewRows, 2, plain>(job, tile, pixel, left < rows ? left : rows, first);
+          continue;
+        }
+      }
       rows = left > 1 ? kRows : 1;
-      (rows == kRows ? many : RunRows<1, 2>)(job, tile, pixel, left < rows ? left : rows, first);
+      (rows == kRows ? many : RunRows<1, 2, plain>)(job, tile, pixel, left < rows ? left : rows, first);
     }
   }
 }
+
+}  // namespace
+inline namespace LATHE_ISA {
+
+void RunByteTile(const BytePanelJob& job, const ByteTile& tile) { RunTile<false>(job, tile); }
+
+void SumByteTile(const BytePanelJob& job, const ByteTile& tile) { RunTile<true>(job, tile); }
 
 }  // namespace LATHE_ISA
 }  // namespace lathe

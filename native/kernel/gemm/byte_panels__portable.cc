@@ -17,13 +17,11 @@ void SumPanel(const BytePanelShape& shape, const int8_t* const* rows, int64_t of
   }
 }
 
-}  // namespace
-inline namespace LATHE_ISA {
-
-void RunByteTile(const BytePanelJob& job, const ByteTile& tile) {
+// `store(sums, pixel, first, width, channel)` takes those of some outputs of a pixel.
+template <typename Store>
+inline void RunTile(const BytePanelJob& job, const ByteTile& tile, const Store& store) {
   const BytePanelState& state = *job.state;
   const BytePanelShape& shape = state.shape;
-  const int64_t channels = shape.groups * shape.outputs;
   for (int64_t first = 0; first < tile.outputs; first += kBytePanel) {
     const int64_t panel = tile.group * shape.panels() + (tile.output + first) / kBytePanel;
     const int8_t* packed = state.packed + panel * state.panel_bytes;
@@ -32,13 +30,30 @@ void RunByteTile(const BytePanelJob& job, const ByteTile& tile) {
     for (int p = 0; p < tile.count; ++p) {
       int32_t sums[kBytePanel] = {};
       SumPanel(shape, tile.rows + p, tile.group * shape.depth, packed, sums);
-      for (int64_t j = 0; j < width; ++j) {
-        const int8_t* residual = tile.residual == nullptr ? nullptr : tile.residual + p * channels + first + j;
-        tile.to[p * job.output_step + first + j] =
-            RequantisedSum(state, static_cast<uint32_t>(sums[j]), channel + j, residual);
-      }
+      store(sums, p, first, width, channel);
     }
   }
+}
+
+}  // namespace
+inline namespace LATHE_ISA {
+
+void RunByteTile(const BytePanelJob& job, const ByteTile& tile) {
+  const BytePanelState& state = *job.state;
+  const int64_t channels = state.shape.groups * state.shape.outputs;
+  RunTile(job, tile, [&](const int32_t* sums, int p, int64_t first, int64_t width, int64_t channel) {
+    for (int64_t j = 0; j < width; ++j) {
+      const int8_t* residual = tile.residual == nullptr ? nullptr : tile.residual + p * channels + first + j;
+      tile.to[p * job.output_step + first + j] =
+          RequantisedSum(state, static_cast<uint32_t>(sums[j]), channel + j, residual);
+    }
+  });
+}
+
+void SumByteTile(const BytePanelJob& job, const ByteTile& tile) {
+  RunTile(job, tile, [&](const int32_t* sums, int p, int64_t first, int64_t width, int64_t) {
+    memcpy(tile.sums + p * job.output_step + first, sums, static_cast<size_t>(width) * sizeof *sums);
+  });
 }
 
 }  // namespace LATHE_ISA

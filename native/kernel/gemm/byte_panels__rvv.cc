@@ -58,7 +58,8 @@ struct Store {
 };
 
 // Registers are no elements of arrays: each sum has a name, and those that a smaller tile lacks are never used.
-template <int rows, int panels>
+// `plain`: the sums are stored as they are.
+template <int rows, int panels, bool plain>
 __attribute__((noinline)) void RunRows(const BytePanelJob& job, const ByteTile& tile, int pixel, int count,
                                        int64_t first) {
   constexpr size_t kLength = static_cast<size_t>(panels) * kBytePanel;
@@ -96,10 +97,11 @@ __attribute__((noinline)) void RunRows(const BytePanelJob& job, const ByteTile& 
       for (int i = 0; i < rows; ++i) row[i] += kByteDepth;
     }
   }
-  const Store store = {state, state.factors + channel, length};
   const auto put = [&](int i, vint32m4_t sums) __attribute__((always_inline)) {
     if (i >= count) return;
     const int64_t at = pixel + i;
+    if constexpr (plain) return __riscv_vse32_v_i32m4(tile.sums + at * job.output_step + first, sums, length);
+    const Store store = {state, state.factors + channel, length};
     store(sums, tile.residual == nullptr ? nullptr : tile.residual + at * channels + first,
           tile.to + at * job.output_step + first);
   };
@@ -108,35 +110,40 @@ __attribute__((noinline)) void RunRows(const BytePanelJob& job, const ByteTile& 
   if (rows > 2) put(2, c), put(3, d), put(4, e);
 }
 
-template <int panels>
+template <int panels, bool plain>
 void RunPanels(const BytePanelJob& job, const ByteTile& tile, int64_t first) {
   int count = 0;
   for (int pixel = 0; pixel < tile.count; pixel += count) {
     const int left = tile.count - pixel;
     count = left < kRows ? left : kRows;
     if (left > 2) {
-      RunRows<kRows, panels>(job, tile, pixel, count, first);
+      RunRows<kRows, panels, plain>(job, tile, pixel, count, first);
     } else if (left == 2) {
-      RunRows<2, panels>(job, tile, pixel, count, first);
+      RunRows<2, panels, plain>(job, tile, pixel, count, first);
     } else {
-      RunRows<1, panels>(job, tile, pixel, count, first);
+      RunRows<1, panels, plain>(job, tile, pixel, count, first);
     }
+  }
+}
+
+template <bool plain>
+void RunTile(const BytePanelJob& job, const ByteTile& tile) {
+  const size_t lanes = __riscv_vsetvlmax_e32m1();
+  const int64_t most = lanes == 8 ? 2 : lanes == 16 ? 4 : 1;
+  for (int64_t first = 0; first < tile.outputs;) {
+    const int64_t left = (tile.outputs - first + kBytePanel - 1) / kBytePanel;
+    const int64_t panels = left > 1 ? most : 1;
+    (panels == 4 ? RunPanels<4, plain> : panels == 2 ? RunPanels<2, plain> : RunPanels<1, plain>)(job, tile, first);
+    first += panels * kBytePanel;
   }
 }
 
 }  // namespace
 inline namespace LATHE_ISA {
 
-void RunByteTile(const BytePanelJob& job, const ByteTile& tile) {
-  const size_t lanes = __riscv_vsetvlmax_e32m1();
-  const int64_t most = lanes == 8 ? 2 : lanes == 16 ? 4 : 1;
-  for (int64_t first = 0; first < tile.outputs;) {
-    const int64_t left = (tile.outputs - first + kBytePanel - 1) / kBytePanel;
-    const int64_t panels = left > 1 ? most : 1;
-    (panels == 4 ? RunPanels<4> : panels == 2 ? RunPanels<2> : RunPanels<1>)(job, tile, first);
-    first += panels * kBytePanel;
-  }
-}
+void RunByteTile(const BytePanelJob& job, const ByteTile& tile) { RunTile<false>(job, tile); }
+
+void SumByteTile(const BytePanelJob& job, const ByteTile& tile) { RunTile<true>(job, tile); }
 
 }  // namespace LATHE_ISA
 }  // namespace lathe

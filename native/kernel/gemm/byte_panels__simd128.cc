@@ -55,10 +55,14 @@ struct HalfPanel {
     }
   }
 
-  // Of two vectors of sums, four outputs in steps of y; `residual` may be null.
+  // Of two vectors, the sums of four outputs.
+  static LATHE_INLINE v128_t Whole(v128_t a, v128_t b) {
+    return wasm_i32x4_add(wasm_i32x4_shuffle(a, b, 0, 2, 4, 6), wasm_i32x4_shuffle(a, b, 1, 3, 5, 7));
+  }
+
+  // The same in steps of y; `residual` may be null.
   LATHE_INLINE v128_t Steps(v128_t a, v128_t b, int64_t at, const int8_t* residual) const {
-    const v128_t sums = wasm_i32x4_add(wasm_i32x4_shuffle(a, b, 0, 2, 4, 6), wasm_i32x4_shuffle(a, b, 1, 3, 5, 7));
-    return StepsOf(state, sums, channel + at, residual == nullptr ? nullptr : residual + at);
+    return StepsOf(state, Whole(a, b), channel + at, residual == nullptr ? nullptr : residual + at);
   }
 
   // Eight outputs of a pixel.
@@ -91,29 +95,51 @@ void RunRows(const BytePanelJob& job, const ByteTile& tile, const HalfPanel& hal
   }
 }
 
-}  // namespace
-inline namespace LATHE_ISA {
+// The same, as sums.
+template <int rows>
+void SumRows(const BytePanelJob& job, const ByteTile& tile, const HalfPanel& half, int pixel, int64_t first) {
+  v128_t sums[rows][kVectors] = {};
+  half.Sum<rows>(tile.rows + pixel, tile.group * job.state->shape.depth, sums);
+  const int64_t outputs = tile.outputs - first < kHalf ? tile.outputs - first : kHalf;
+  for (int r = 0; r < rows; ++r) {
+    int32_t some[kHalf];
+    wasm_v128_store(some, HalfPanel::Whole(sums[r][0], sums[r][1]));
+    wasm_v128_store(some + 4, HalfPanel::Whole(sums[r][2], sums[r][3]));
+    memcpy(tile.sums + (pixel + r) * job.output_step + first, some, static_cast<size_t>(outputs) * sizeof *some);
+  }
+}
 
-void RunByteTile(const BytePanelJob& job, const ByteTile& tile) {
+// `run(half, first, pixel, single)` takes kRows rows of half a panel, or a single one.
+template <typename Run>
+LATHE_INLINE void RunTile(const BytePanelJob& job, const ByteTile& tile, const Run& run) {
   const BytePanelState& state = *job.state;
   const BytePanelShape& shape = state.shape;
-  const int64_t channels = shape.groups * shape.outputs;
   for (int64_t first = 0; first < tile.outputs; first += kHalf) {
     const int64_t output = tile.output + first;
     const int64_t panel = tile.group * shape.panels() + output / kBytePanel;
     const int8_t* packed = state.packed + panel * state.panel_bytes + output % kBytePanel * kByteDepth;
     const HalfPanel half = {state, packed, tile.group * shape.outputs + output};
-    const int64_t outputs = tile.outputs - first < kHalf ? tile.outputs - first : kHalf;
-    for (int pixel = 0; pixel < tile.count; pixel += kRows) {
-      const int8_t* residual = tile.residual == nullptr ? nullptr : tile.residual + pixel * channels + first;
-      int8_t* to = tile.to + pixel * job.output_step + first;
-      if (tile.count - pixel < kRows) {
-        RunRows<1>(job, tile, half, pixel, outputs, residual, to);
-      } else {
-        RunRows<kRows>(job, tile, half, pixel, outputs, residual, to);
-      }
-    }
+    for (int pixel = 0; pixel < tile.count; pixel += kRows) run(half, first, pixel, tile.count - pixel < kRows);
   }
+}
+
+}  // namespace
+inline namespace LATHE_ISA {
+
+void RunByteTile(const BytePanelJob& job, const ByteTile& tile) {
+  const int64_t channels = job.state->shape.groups * job.state->shape.outputs;
+  RunTile(job, tile, [&](const HalfPanel& half, int64_t first, int pixel, bool single) {
+    const int64_t outputs = tile.outputs - first < kHalf ? tile.outputs - first : kHalf;
+    const int8_t* residual = tile.residual == nullptr ? nullptr : tile.residual + pixel * channels + first;
+    int8_t* to = tile.to + pixel * job.output_step + first;
+    (single ? RunRows<1> : RunRows<kRows>)(job, tile, half, pixel, outputs, residual, to);
+  });
+}
+
+void SumByteTile(const BytePanelJob& job, const ByteTile& tile) {
+  RunTile(job, tile, [&](const HalfPanel& half, int64_t first, int pixel, bool single) {
+    (single ? SumRows<1> : SumRows<kRows>)(job, tile, half, pixel, first);
+  });
 }
 
 }  // namespace LATHE_ISA

@@ -86,8 +86,9 @@ bool AddSteps(const int8_t* packed, int64_t steps, bool below, PanelSums* sums) 
 }
 
 // What the zero point of x and the form add to the sum of an output, which starts take off again: the zero point and
-// the offset times the sum of the filters, and what inverted numbers lack times that of those below 0.
-void AddStarts(const ByteForm& form, BytePanelState* state, int32_t* starts) {
+// the offset times the sum of the filters, and what inverted numbers lack times that of those below 0. `filter_sums`
+// may be null.
+void AddStarts(const ByteForm& form, BytePanelState* state, int32_t* starts, int32_t* filter_sums = nullptr) {
   const BytePanelShape& shape = state->shape;
   const int8_t* packed = state->packed;
   const uint32_t added = static_cast<uint32_t>(state->x_zero + form.offset);
@@ -102,6 +103,7 @@ void AddStarts(const ByteForm& form, BytePanelState* state, int32_t* starts) {
       for (int64_t j = 0; j < kBytePanel && first + j < shape.outputs; ++j) {
         int32_t* start = starts + group * shape.outputs + first + j;
         *start = static_cast<int32_t>(static_cast<uint32_t>(*start) - added * sums.all[j] - sums.below[j]);
+        if (filter_sums != nullptr) *filter_sums++ = static_cast<int32_t>(sums.all[j]);
       }
     }
   }
@@ -181,6 +183,35 @@ Code OrderAs(PrepareContext& context, const ByteForm& form, BytePanelState* stat
   return form.eights ? OrderEights(context, state) : form.pairs ? OrderPairs(context, state) : Code::kOk;
 }
 
+// Takes filters as they come packed, or packs them. `state->shape` becomes that with so many taps `joined`.
+Code TakeFilters(PrepareContext& context, int64_t joined, BytePanelState* state) {
+  const BytePanelShape shape = state->shape;
+  const Tensor& w = context.input(1);
+  state->shape.taps = shape.taps / joined;
+  state->shape.depth = shape.depth * joined;
+  state->packed = w.As<int8_t>();
+  state->panel_bytes = state->shape.panel_bytes();
+  // Whole steps of taps lie one after the other in any case.
+  if (w.packing != Packing::kNone && (joined == 1 || shape.depth % kByteDepth == 0)) return Code::kOk;
+  int8_t* packed = nullptr;
+  LATHE_TRY(AllocateArray(context, state->shape.bytes(), &packed));
+  PackFilters(*state, shape, w, packed);
+  state->packed = packed;
+  return Code::kOk;
+}
+
+bool FiltersFit(const BytePanelShape& shape) {
+  const int64_t depth = shape.taps * shape.depth;
+  return shape.groups * shape.outputs <= kMaxPackedElements / depth && depth <= INT32_MAX / 32768;
+}
+
+// As many as there are outputs, and zeros behind them for two panels.
+template <typename T>
+Code AllocateOutputs(PrepareContext& context, const BytePanelShape& shape, T** array) {
+  const int64_t outputs = shape.groups * shape.outputs;
+  return AllocateArray(context, (outputs + kBytePanel - 1) / kBytePanel * kBytePanel + 2 * kBytePanel, array);
+}
+
 bool AllZero(const Quant& quant) {
   for (const int64_t zero : quant.zeros) {
     if (zero != 0) return false;
@@ -211,16 +242,14 @@ Code PrepareByteResults(PrepareContext& context, BytePanelState* state, int32_t*
   const int64_t scales = static_cast<int64_t>(w.quant->scales.size());
   if (scales != 1 && scales != outputs)
     return context.Fail(Code::kUnsupported, "its filter has not a scale per output");
-  if (outputs > kMaxPackedElements / (shape.taps * shape.depth) || shape.taps * shape.depth > INT32_MAX / 32768)
-    return context.Fail(Code::kUnsupported, "its filters are too large");
+  if (!FiltersFit(shape)) return context.Fail(Code::kUnsupported, "its filters are too large");
   state->x_zero = x.zero;
   state->y_zero = y.zero;
   LATHE_TRY(ReadStoredClip(context, y, &state->low, &state->high));
-  const int64_t whole = (outputs + kBytePanel - 1) / kBytePanel * kBytePanel + 2 * kBytePanel;
   int32_t* starts = nullptr;
   float* factors = nullptr;
-  LATHE_TRY(AllocateArray(context, whole, &starts));
-  LATHE_TRY(AllocateArray(context, whole, &factors));
+  LATHE_TRY(AllocateOutputs(context, shape, &starts));
+  LATHE_TRY(AllocateOutputs(context, shape, &factors));
   for (int64_t i = 0; i < outputs; ++i) {
     const float scale = w.quant->scales[static_cast<size_t>(scales == 1 ? 0 : i)];
     LATHE_TRY(ReadByteFactor(context, x.scale * scale, y.scale, factors + i));
@@ -246,22 +275,24 @@ Code PrepareByteResults(PrepareContext& context, BytePanelState* state, int32_t*
 }
 
 Code PrepareBytePanels(PrepareContext& context, const ByteForm& form, int64_t joined, BytePanelState* state) {
-  const BytePanelShape shape = state->shape;
-  const Tensor& w = context.input(1);
   int32_t* starts = nullptr;
   LATHE_TRY(PrepareByteResults(context, state, &starts));
-  state->shape.taps = shape.taps / joined;
-  state->shape.depth = shape.depth * joined;
-  state->packed = w.As<int8_t>();
-  state->panel_bytes = state->shape.panel_bytes();
-  // Whole steps of taps lie one after the other in any case.
-  if (w.packing == Packing::kNone || (joined > 1 && shape.depth % kByteDepth != 0)) {
-    int8_t* packed = nullptr;
-    LATHE_TRY(AllocateArray(context, state->shape.bytes(), &packed));
-    PackFilters(*state, shape, w, packed);
-    state->packed = packed;
-  }
+  LATHE_TRY(TakeFilters(context, joined, state));
   AddStarts(form, state, starts);
+  return OrderAs(context, form, state);
+}
+
+Code PrepareByteSums(PrepareContext& context, const ByteForm& form, int64_t joined, BytePanelState* state,
+                     const int32_t** sums) {
+  const BytePanelShape& shape = state->shape;
+  if (!FiltersFit(shape)) return context.Fail(Code::kUnsupported, "its filters are too large");
+  int32_t *starts = nullptr, *of_filters = nullptr;
+  LATHE_TRY(AllocateOutputs(context, shape, &starts));
+  LATHE_TRY(AllocateArray(context, shape.groups * shape.outputs, &of_filters));
+  LATHE_TRY(TakeFilters(context, joined, state));
+  AddStarts(form, state, starts, of_filters);
+  state->starts = starts;
+  *sums = of_filters;
   return OrderAs(context, form, state);
 }
 

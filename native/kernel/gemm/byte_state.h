@@ -76,7 +76,12 @@ struct BytePanelState {
 // be taken what the zero point of x adds.
 Code PrepareByteResults(PrepareContext& context, BytePanelState* state, int32_t** starts);
 
-// The filters too. `joined`: so many taps become one, in the order of the filters.
+// The filters alone, for sums of products: starts are what the form adds, and the sum of the filters of each output
+// goes to `sums`. `joined`: so many taps become one, in the order of the filters.
+Code PrepareByteSums(PrepareContext& context, const ByteForm& form, int64_t joined, BytePanelState* state,
+                     const int32_t** sums);
+
+// Filters and results. `joined`: as above.
 Code PrepareBytePanels(PrepareContext& context, const ByteForm& form, int64_t joined, BytePanelState* state);
 
 }  // namespace lathe

@@ -162,8 +162,21 @@ inline ByteSource SourceOf(const BytePanelJob& job, const ByteTile& tile) {
   return source;
 }
 
+// Sums as they are.
+__attribute__((noinline)) inline void StoreSums(const int32_t* from, int count, int64_t width, int32_t* to,
+                                                int64_t step) {
+  for (int i = 0; i < count; ++i, from += kBytePanel, to += step) {
+    if (width >= kBytePanel) {
+      memcpy(to, from, kBytePanel * sizeof *to);
+    } else {
+      memcpy(to, from, static_cast<size_t>(width) * sizeof *to);
+    }
+  }
+}
+
 // `sum(source, rows, tiles)` adds up tiles of `most` rows or of `few`. `direct`: those of `most` it can store itself.
-template <int most, int few, bool direct, typename Sum>
+// `plain`: the sums are stored as they are.
+template <int most, int few, bool direct, bool plain, typename Sum>
 inline void RunByteRows(const BytePanelJob& job, const ByteTile& tile, const Sum& sum) {
   const BytePanelState& state = *job.state;
   alignas(64) int32_t buffer[(kByteChunkPixels + few) * kBytePanel];
@@ -176,11 +189,20 @@ inline void RunByteRows(const BytePanelJob& job, const ByteTile& tile, const Sum
   for (int64_t first = 0; first < tile.outputs; first += kBytePanel) {
     const int64_t output = tile.output + first;
     const int64_t channel = tile.group * state.shape.outputs + output;
-    const ByteStore store(state, state.factors + channel);
     source.packed = state.packed + (tile.group * state.shape.panels() + output / kBytePanel) * state.panel_bytes;
     source.starts = state.starts + channel;
-    source.store = &store;
     source.rows = tile.rows;
+    if constexpr (plain) {
+      source.buffer = buffer;
+      if (whole > 0) sum(source, most, whole / most);
+      source.rows += whole;
+      source.buffer += whole * kBytePanel;
+      if (tile.count > whole) sum(source, few, (tile.count - whole + few - 1) / few);
+      StoreSums(buffer, tile.count, tile.outputs - first, tile.sums + first, job.output_step);
+      continue;
+    }
+    const ByteStore store(state, state.factors + channel);
+    source.store = &store;
     pixels.width = tile.outputs - first;
     const bool part = pixels.width < kBytePanel;
     const int stored = direct && tile.residual == nullptr ? whole : 0;

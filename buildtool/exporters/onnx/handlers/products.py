@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from onnx import TensorProto
+
 from buildtool.exporters.onnx.handlers.activations import activated
 from buildtool.exporters.onnx.registry import handler
 from buildtool.exporters.onnx.step import Step
@@ -27,6 +29,14 @@ def matmul(step: Step) -> None:
 @handler("matmul_integer")
 def matmul_integer(step: Step) -> None:
     step.give(step.emit("MatMulInteger", *step.inputs()))
+
+
+@handler("fully_connected_integer")
+def fully_connected_integer(step: Step) -> None:
+    x, w, x_zero, w_zero, scale, bias = step.input(0), step.forms.name(step.value(1)), *map(step.input, range(2, 6))
+    sums = step.emit("MatMulInteger", x, step.transposed(w, (1, 0)), x_zero, w_zero)
+    y = step.emit("Mul", step.emit("Cast", sums, to=TensorProto.FLOAT), scale)
+    step.give(activated(step, step.emit("Add", y, bias) if bias else y))
 
 
 @handler("qlinear_matmul")
