@@ -148,6 +148,8 @@ def _onnxruntime_session(model_file: Path, loaded: Any, outputs: Sequence[str]) 
     options.log_severity_level = 4  # what fails raises an exception that says so
     options.intra_op_num_threads = 1  # results that do not depend on the machine
     options.add_session_config_entry(*EXACT_INTEGERS)
+    if _quantises(loaded):
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
     model: Any = str(model_file)
     declared = {item.name for item in loaded.graph.output}
     inner = [name for name in dict.fromkeys(outputs) if name not in declared]
@@ -159,6 +161,12 @@ def _onnxruntime_session(model_file: Path, loaded: Any, outputs: Sequence[str]) 
         return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     except Exception as problem:  # onnxruntime's own classes have no common base of its own
         raise _refusal(problem, model_file) from problem
+
+
+def _quantises(model: Any) -> bool:
+    """Whether numbers are quantised by their own range. What onnxruntime then computes in another order than the model
+    says is rounded to other steps, layer by layer."""
+    return any(node.op_type == "DynamicQuantizeLinear" for node in model.graph.node)
 
 
 def _sigmoids(model: Any, outputs: Sequence[str]) -> Mapping[str, str]:

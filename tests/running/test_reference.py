@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+import onnxruntime
 import pytest
 from onnx import TensorProto, helper
 
@@ -120,3 +121,20 @@ def test_small_sigmoids_are_exact(tmp_path: Path) -> None:
     found = OnnxruntimeReference(file, specs[:1], specs[1:]).run({"x": x})
     np.testing.assert_allclose(found["y"], [[0.88079708, 0.5, 3.0590227e-07, 4.1399377e-08, 0]], rtol=1e-6)
     np.testing.assert_array_equal(found["inner"], -x)
+
+
+@pytest.mark.parametrize("quantises", [True, False])
+def test_what_is_quantised_as_it_runs_is_computed_as_the_model_says(tmp_path: Path, quantises: bool) -> None:
+    """Other orders of the same sums round to other steps, layer by layer."""
+    outputs = ["q", "scale", "zero"]
+    nodes = [helper.make_node("DynamicQuantizeLinear", ["x"], outputs)]
+    nodes.append(helper.make_node("DequantizeLinear", outputs, ["y"]))
+    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2]) for name in ("x", "y")]
+    graph = helper.make_graph(
+        nodes if quantises else [helper.make_node("Relu", ["x"], ["y"])], "g", infos[:1], infos[1:]
+    )
+    file = tmp_path / "g.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), file)
+    reference = OnnxruntimeReference(file, [TensorSpec("x", (2,), DType.F32)], [TensorSpec("y", (2,), DType.F32)])
+    level = reference._session.get_session_options().graph_optimization_level
+    assert (level == onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC) == quantises

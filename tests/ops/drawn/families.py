@@ -14,7 +14,7 @@ from buildtool.ops.layer_norm import LayerNorm
 from buildtool.ops.registry import builtin
 from buildtool.ops.rms_norm import RmsNorm
 from tests.ops.case import OpCase
-from tests.ops.drawn import elements, pairs, products, sequences, windows
+from tests.ops.drawn import elements, integers, pairs, products, sequences, windows
 from tests.ops.drawn.drawing import distinct
 from tests.ops.inputs import uniform
 
@@ -48,6 +48,7 @@ _SINGLE = (
         "lstm",
         "rnn",
         "softmax_rows",
+        *(f"{name}_integer{sign}" for name in ("conv", "fully_connected") for sign in ("", "_signed")),
     ),
     *("dwconv2d_wide", "dwconv2d_7x7", "dwconv2d_3x3_mixed", "dwconv2d_5x5_mixed"),
 )
@@ -86,6 +87,10 @@ def families() -> Mapping[str, st.SearchStrategy[OpCase]]:
         "resize2d": windows.resize2d(),
         "fully_connected": products.fully_connected(),
         "matmul": products.matmul(),
+        "fully_connected_integer": integers.fully_connected_integer(np.uint8),
+        "fully_connected_integer_signed": integers.fully_connected_integer(np.int8),
+        "conv_integer": integers.conv_integer(np.uint8),
+        "conv_integer_signed": integers.conv_integer(np.int8),
         "gru": sequences.gru(),
         "lstm": sequences.lstm(),
         "rnn": sequences.rnn(),

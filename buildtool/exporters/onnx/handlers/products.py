@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from onnx import TensorProto
-
 from buildtool.exporters.onnx.handlers.activations import activated
 from buildtool.exporters.onnx.registry import handler
 from buildtool.exporters.onnx.step import Step
 from buildtool.exporters.onnx.writer import MICROSOFT
+from buildtool.ir.types import DType
 
 
 @handler("fully_connected")
@@ -35,7 +34,7 @@ def matmul_integer(step: Step) -> None:
 def fully_connected_integer(step: Step) -> None:
     x, w, x_zero, w_zero, scale, bias = step.input(0), step.forms.name(step.value(1)), *map(step.input, range(2, 6))
     sums = step.emit("MatMulInteger", x, step.transposed(w, (1, 0)), x_zero, w_zero)
-    y = step.emit("Mul", step.emit("Cast", sums, to=TensorProto.FLOAT), scale)
+    y = step.emit("Mul", step.cast(sums, DType.F32), scale)
     step.give(activated(step, step.emit("Add", y, bias) if bias else y))
 
 

@@ -84,16 +84,17 @@ def clip(step: Step) -> None:
 
 def limited(step: Step, name: str, low: float, high: float) -> str:
     """Clip with the bounds that do something; those of integers are rounded inwards."""
-    bounds = []
-    if step.dtype.is_integer:
-        limits = np.iinfo(step.dtype.numpy.name)
+    dtype = step.node.outputs[0].type.dtype
+    if dtype.is_integer:
+        limits = np.iinfo(dtype.numpy.name)
         low = math.ceil(min(max(low, limits.min), limits.max))
         high = math.floor(min(max(high, limits.min), limits.max))
-        bounds = [step.number(low) if low > limits.min else "", step.number(high) if high < limits.max else ""]
+        wanted = low > limits.min, high < limits.max
+    elif low == math.inf or high == -math.inf:
+        wanted = True, True
     else:
-        bounds = [step.number(bound) if math.isfinite(bound) else "" for bound in (low, high)]
-        if low == math.inf or high == -math.inf:
-            bounds = [step.number(low), step.number(high)]
+        wanted = math.isfinite(low), math.isfinite(high)
+    bounds = [step.number(bound, dtype) if one else "" for bound, one in zip((low, high), wanted, strict=True)]
     return step.emit("Clip", name, *bounds)
 
 
