@@ -72,16 +72,18 @@ __attribute__((noinline)) void StoreOther(const ByteStore& store, const __m256i 
   }
 }
 
-// The first `width` of the sums of a row.
-template <int vectors>
-LATHE_INLINE void StoreSums(const __m256i (&sums)[vectors], int64_t width, int32_t* to) {
+// The first `width` sums of some rows.
+template <int rows, int vectors>
+LATHE_INLINE void StoreSums(const __m256i (&sums)[rows][vectors], int count, int64_t width, int32_t* to, int64_t step) {
   alignas(32) int32_t all[8 * vectors];
+#pragma GCC unroll 6
+  for (int i = 0; i < rows; ++i, to += step) {
+    if (i == count) return;
+    int32_t* place = width < 8 * vectors ? all : to;
 #pragma GCC unroll 2
-  for (int j = 0; j < vectors; ++j) {
-    auto* from = reinterpret_cast<__m256i*>(width < 8 * vectors ? all : to);
-    _mm256_storeu_si256(from + j, sums[j]);
+    for (int j = 0; j < vectors; ++j) _mm256_storeu_si256(reinterpret_cast<__m256i*>(place + 8 * j), sums[i][j]);
+    if (width < 8 * vectors) memcpy(to, all, static_cast<size_t>(width) * sizeof *to);
   }
-  if (width < 8 * vectors) memcpy(to, all, static_cast<size_t>(width) * sizeof *to);
 }
 
 // Of the outputs of a panel, those of the first `vectors` of sums; what the others would be is not stored. `plain`: the
@@ -129,11 +131,7 @@ __attribute__((noinline)) void RunRows(const BytePanelJob& job, const ByteTile& 
   }
   const int64_t channels = shape.groups * shape.outputs, width = tile.outputs - first;
   if constexpr (plain) {
-    int32_t* at = tile.sums + first_pixel * job.output_step + first;
-#pragma GCC unroll 6
-    for (int i = 0; i < rows; ++i, at += job.output_step) {
-      if (i < count) StoreSums(sums[i], width, at);
-    }
+    StoreSums(sums, count, width, tile.sums + first_pixel * job.output_step + first, job.output_step);
     return;
   }
   const ByteStore store(state, tile.group * shape.outputs + tile.output + first);
