@@ -71,15 +71,17 @@ class ZeroPoints {
 
   // Of copied bytes, the sum of x - x_zero.
   uint32_t SumOf(const int8_t* row, int64_t count) const {
-    int32_t sums[kSumBlock] = {};
+    int32_t sum = 0;
     int64_t i = 0;
-    for (; i + kSumBlock <= count; i += kSumBlock) {
-      for (int64_t j = 0; j < kSumBlock; ++j) sums[j] += row[i + j];
+    if (count >= kSumBlock) {
+      int32_t sums[kSumBlock] = {};
+      for (; i + kSumBlock <= count; i += kSumBlock) {
+        for (int64_t j = 0; j < kSumBlock; ++j) sums[j] += row[i + j];
+      }
+      for (int64_t j = 0; j < kSumBlock; ++j) sum += sums[j];
     }
-    for (; i < count; ++i) sums[0] += row[i];
-    uint32_t sum = 0;
-    for (int64_t j = 0; j < kSumBlock; ++j) sum += static_cast<uint32_t>(sums[j]);
-    return sum - static_cast<uint32_t>(count) * static_cast<uint32_t>(x_zero_);
+    for (; i < count; ++i) sum += row[i];
+    return static_cast<uint32_t>(sum) - static_cast<uint32_t>(count) * static_cast<uint32_t>(x_zero_);
   }
 
   // The results of a group at `at`, where its sums are. `of_row`: the sum of its row, where zero points are `shifted`.

@@ -16,9 +16,10 @@
 namespace lathe {
 namespace {
 
-constexpr int kConvPixels = 4;      // gathered at a time
-constexpr int kConvOutputs = 8;     // summed side by side
-constexpr int64_t kConvChunk = 16;  // pixels of one item of parallel work
+constexpr int kConvPixels = 4;         // gathered at a time
+constexpr int kConvOutputs = 8;        // summed side by side
+constexpr int64_t kConvChunk = 16;     // pixels of one item of parallel work
+constexpr int64_t kConvTogether = 16;  // channels, so that compilers make vectors of them
 #if defined(__AVX2__)
 constexpr int64_t kConvDepth = 2;  // multiplied by one instruction
 #else
@@ -151,6 +152,50 @@ inline Code PlanIntegerConv(PlanContext& context) {
   return RequestScratch(context, numbers * static_cast<int64_t>(sizeof(int16_t)));
 }
 
+#if defined(__AVX2__)
+
+// Differences of kConvTogether bytes from the zero point.
+template <typename X>
+LATHE_INLINE void TakeChannels(const X* from, int32_t zero, int16_t* to) {
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+  const __m256i wide = X(-1) < X(0) ? _mm256_cvtepi8_epi16(bytes) : _mm256_cvtepu8_epi16(bytes);
+  const __m256i difference = _mm256_sub_epi16(wide, _mm256_set1_epi16(static_cast<int16_t>(zero)));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), difference);
+}
+
+// Depthwise sums of kConvTogether channels: two taps side by side.
+LATHE_INLINE void SumChannels(const IntegerConvState& state, const int16_t* window, const int16_t* weights, Sum* to) {
+  const auto load = [](const int16_t* from) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)); };
+  __m256i low = _mm256_setzero_si256(), high = low;
+  const int64_t step = state.groups;
+  for (int64_t tap = 0; tap < state.taps; tap += 2, window += 2 * step, weights += 2 * step) {
+    const bool two = tap + 1 < state.taps;
+    const __m256i x = load(window), w = load(weights);
+    const __m256i next = two ? load(window + step) : _mm256_setzero_si256(), other = two ? load(weights + step) : next;
+    low = _mm256_add_epi32(low, _mm256_madd_epi16(_mm256_unpacklo_epi16(x, next), _mm256_unpacklo_epi16(w, other)));
+    high = _mm256_add_epi32(high, _mm256_madd_epi16(_mm256_unpackhi_epi16(x, next), _mm256_unpackhi_epi16(w, other)));
+  }
+  auto* vectors = reinterpret_cast<__m256i*>(to);  // unpacking works within halves
+  _mm256_storeu_si256(vectors, _mm256_permute2x128_si256(low, high, 0x20));
+  _mm256_storeu_si256(vectors + 1, _mm256_permute2x128_si256(low, high, 0x31));
+}
+
+#else
+
+template <typename X>
+inline void TakeChannels(const X* from, int32_t zero, int16_t* to) {
+  for (int64_t k = 0; k < kConvTogether; ++k) to[k] = static_cast<int16_t>(from[k] - zero);
+}
+
+inline void SumChannels(const IntegerConvState& state, const int16_t* window, const int16_t* weights, Sum* to) {
+  for (int64_t j = 0; j < kConvTogether; ++j) to[j] = 0;
+  for (int64_t tap = 0; tap < state.taps; ++tap, window += state.groups, weights += state.groups) {
+    for (int64_t j = 0; j < kConvTogether; ++j) to[j] += static_cast<Sum>(int32_t{window[j]} * weights[j]);
+  }
+}
+
+#endif
+
 // The window of one output pixel, as differences from the zero point.
 template <typename X>
 inline void GatherWindow(const IntegerConvState& state, const X* image, int32_t zero, const Shape& in, int64_t row,
@@ -165,7 +210,9 @@ inline void GatherWindow(const IntegerConvState& state, const X* image, int32_t 
         continue;
       }
       const X* from = image + (y * in[2] + x) * channels;
-      for (int64_t c = 0; c < channels; ++c) to[c] = static_cast<int16_t>(from[c] - zero);
+      int64_t c = 0;
+      for (; c + kConvTogether <= channels; c += kConvTogether) TakeChannels(from + c, zero, to + c);
+      for (; c < channels; ++c) to[c] = static_cast<int16_t>(from[c] - zero);
     }
   }
 }
@@ -215,16 +262,18 @@ inline void SumPixels(const IntegerConvState& state, const int16_t* packed, cons
   const int64_t distance = state.taps * state.channels();
   if (state.depthwise()) {
     for (int p = 0; p < count; ++p) {
-      for (int64_t first = 0; first < state.groups; first += kConvOutputs) {
-        const int64_t rest = state.groups - first;
-        const int64_t width = rest < kConvOutputs ? rest : kConvOutputs;
-        Sum sums[kConvOutputs] = {};
-        for (int64_t tap = 0; tap < state.taps; ++tap) {
-          const int16_t* from = windows + p * distance + tap * state.groups + first;
-          const int16_t* weights = packed + tap * state.groups + first;
-          for (int64_t j = 0; j < width; ++j) sums[j] += static_cast<Sum>(int32_t{from[j]} * weights[j]);
-        }
-        store(pixel + p, first, sums, width);
+      const int16_t* window = windows + p * distance;
+      Sum sums[kConvTogether];
+      int64_t first = 0;
+      for (; first + kConvTogether <= state.groups; first += kConvTogether) {
+        SumChannels(state, window + first, packed + first, sums);
+        store(pixel + p, first, sums, kConvTogether);
+      }
+      for (; first < state.groups; ++first) {
+        Sum sum = 0;
+        for (int64_t at = first; at < distance; at += state.groups)
+          sum += static_cast<Sum>(int32_t{window[at]} * packed[at]);
+        store(pixel + p, first, &sum, 1);
       }
     }
     return;

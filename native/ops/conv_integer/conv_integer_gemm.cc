@@ -7,6 +7,8 @@
 namespace lathe {
 namespace {
 
+constexpr int64_t kGrain = 4096;  // bytes that are worth handing to another thread
+
 struct State {
   IntegerPanels integer;
   Window window;
@@ -19,7 +21,8 @@ struct Plan {
   int64_t thread_bytes;
   int64_t above;  // lines around the image
   int64_t below;
-  int64_t pitch;  // bytes from line to line
+  int64_t pitch;   // bytes from line to line
+  int64_t pixels;  // of the copy
 };
 
 // Filters [outputs, height, width, depth], or packed [groups, panels, height, width, steps of depth, bytes of a step].
@@ -63,10 +66,25 @@ int64_t Behind(const Window& window, int axis, int64_t size, int64_t count) {
   return end > size ? end - size : 0;
 }
 
-// Scratch is what threads have, the words, and the copy.
-int64_t WordsBytes(const BytePanelShape& shape) {
-  return ZeroPoints::Words(shape.groups * shape.outputs) * static_cast<int64_t>(sizeof(int32_t));
-}
+// Scratch is what threads have, the words, the sum of the channels of each group of each pixel, and the copy.
+struct Memory {
+  char* of_threads;
+  int32_t* zeros;
+  uint32_t* pixel_sums;
+  int8_t* copy;
+
+  Memory(const Plan& plan, const BytePanelShape& shape, void* scratch) : of_threads(static_cast<char*>(scratch)) {
+    zeros = reinterpret_cast<int32_t*>(of_threads + plan.threads * plan.thread_bytes);
+    pixel_sums = reinterpret_cast<uint32_t*>(zeros + ZeroPoints::Words(shape.groups * shape.outputs));
+    copy = reinterpret_cast<int8_t*>(pixel_sums + plan.pixels * shape.groups);
+  }
+
+  static int64_t Bytes(const Plan& plan, const BytePanelShape& shape, int64_t channels) {
+    const int64_t words = ZeroPoints::Words(shape.groups * shape.outputs) + plan.pixels * shape.groups;
+    return plan.threads * plan.thread_bytes + words * static_cast<int64_t>(sizeof(int32_t)) + plan.pixels * channels +
+           kByteForm.reach();
+  }
+};
 
 __attribute__((cold)) Code PlanRun(PlanContext& context) {
   const State& state = *static_cast<const State*>(context.state());
@@ -89,12 +107,12 @@ __attribute__((cold)) Code PlanRun(PlanContext& context) {
   const int64_t lines = plan.above + in[1] + plan.below;
   if (plan.pitch > kMaxPackedElements || lines > kMaxPackedElements / in[0] / plan.pitch)
     return context.Fail(Code::kUnsupported, "its image is too large");
-  return RequestScratch(
-      context, plan.threads * plan.thread_bytes + WordsBytes(shape) + in[0] * lines * plan.pitch + kByteForm.reach());
+  plan.pixels = in[0] * lines * (plan.pitch / in[3]);
+  return RequestScratch(context, Memory::Bytes(plan, shape, in[3]));
 }
 
 // The image with the zero point around it.
-void CopyImages(const RunContext& context, const ZeroPoints& zeros, int8_t* to) {
+void CopyImages(const RunContext& context, const ZeroPoints& zeros, const Memory& memory) {
   const State& state = context.State<State>();
   const Plan& plan = context.Plan<Plan>();
   const Shape& in = context.inputs[0].shape;
@@ -102,10 +120,9 @@ void CopyImages(const RunContext& context, const ZeroPoints& zeros, int8_t* to) 
   const int8_t zero = static_cast<int8_t>(zeros.x_zero());
   const int64_t lines = plan.above + in[1] + plan.below, bytes = in[2] * in[3];
   const int64_t before = state.window.before[1] * in[3];
-  constexpr int64_t kGrain = 4096;
   context.For(in[0] * lines, kGrain / plan.pitch + 1, [&](int64_t begin, int64_t end, int) {
     for (int64_t i = begin; i < end; ++i) {
-      int8_t* line = to + i * plan.pitch;
+      int8_t* line = memory.copy + i * plan.pitch;
       const int64_t batch = i / lines, y = i - batch * lines - plan.above;
       if (y < 0 || y >= in[1]) {
         FillBytes(line, plan.pitch, zero);
@@ -116,7 +133,7 @@ void CopyImages(const RunContext& context, const ZeroPoints& zeros, int8_t* to) 
       FillBytes(line + before + bytes, plan.pitch - before - bytes, zero);
     }
   });
-  memset(to + in[0] * lines * plan.pitch, 0, static_cast<size_t>(kByteForm.reach()));
+  memset(memory.copy + in[0] * lines * plan.pitch, 0, static_cast<size_t>(kByteForm.reach()));
 }
 
 // Where the rows of pixels begin.
@@ -156,34 +173,57 @@ class Rows {
   int64_t lines_;
 };
 
+void SumPixels(const RunContext& context, const ZeroPoints& zeros, const Memory& memory) {
+  const Plan& plan = context.Plan<Plan>();
+  const State& state = context.State<State>();
+  const int64_t groups = state.integer.panels.shape.groups, depth = state.channels / groups;
+  context.For(plan.pixels, kGrain / state.channels + 1, [&](int64_t begin, int64_t end, int) {
+    for (int64_t i = begin * groups; i < end * groups; ++i)
+      memory.pixel_sums[i] = zeros.SumOf(memory.copy + i * depth, depth);
+  });
+}
+
+// Of a group, the sum of a window.
+uint32_t SumWindow(const RunContext& context, const Memory& memory, const PixelPlace& place, int64_t group) {
+  const State& state = context.State<State>();
+  const Plan& plan = context.Plan<Plan>();
+  const Window& window = state.window;
+  const int64_t lines = plan.above + context.inputs[0].shape[1] + plan.below, width = plan.pitch / state.channels;
+  const int64_t groups = state.integer.panels.shape.groups, beside = window.dilations[1] * groups;
+  const int64_t line = place.batch * lines + place.line * window.strides[0];
+  const uint32_t* from = memory.pixel_sums + (line * width + place.column * window.strides[1]) * groups + group;
+  uint32_t sum = 0;
+  for (int64_t i = 0; i < window.kernel[0]; ++i, from += window.dilations[0] * width * groups) {
+    for (int64_t j = 0; j < window.kernel[1]; ++j) sum += from[j * beside];
+  }
+  return sum;
+}
+
 void Run(const RunContext& context) {
   const State& state = context.State<State>();
   const Plan& plan = context.Plan<Plan>();
   const BytePanelShape& shape = state.integer.panels.shape;
   const Shape& out = context.outputs[0].shape;
   if (out.Count() == 0) return;
+  const Memory memory(plan, shape, context.scratch);
+  const ZeroPoints zeros(context, state.integer, memory.zeros);
+  CopyImages(context, zeros, memory);
+  if (zeros.shifted()) SumPixels(context, zeros, memory);
   BytePanelJob job = {};
   job.state = &state.integer.panels;
   job.sums = context.outputs[0].As<int32_t>();
   job.pixels = out.Count(0, 3);
   job.output_step = out[3];
-  job.scratch = static_cast<char*>(context.scratch);
+  job.scratch = memory.of_threads;
   job.thread_bytes = plan.thread_bytes;
-  char* words = job.scratch + plan.threads * plan.thread_bytes;
-  int8_t* copy = reinterpret_cast<int8_t*>(words + WordsBytes(shape));
-  const ZeroPoints zeros(context, state.integer, reinterpret_cast<int32_t*>(words));
-  CopyImages(context, zeros, copy);
-  const Rows rows(context, copy);
+  const Rows rows(context, memory.copy);
   RunByteJob<true>(context, job, [&](int64_t pixel, int count, const int8_t** to) { rows.Locate(pixel, count, to); });
-  context.For(job.pixels, kByteChunkPixels, [&](int64_t begin, int64_t end, int thread) {
-    const int8_t** of_pixel = reinterpret_cast<const int8_t**>(job.scratch + thread * job.thread_bytes);
-    for (int64_t pixel = begin; pixel < end; ++pixel) {
-      if (zeros.shifted()) rows.Locate(pixel, 1, of_pixel);
+  context.For(job.pixels, kByteChunkPixels, [&](int64_t begin, int64_t end, int) {
+    PixelPlace place(begin, out);
+    for (int64_t pixel = begin; pixel < end; ++pixel, place.Next(out)) {
       for (int64_t group = 0; group < shape.groups; ++group) {
-        uint32_t of_row = 0;
-        for (int64_t tap = 0; zeros.shifted() && tap < shape.taps; ++tap)
-          of_row += zeros.SumOf(of_pixel[tap * kByteChunkPixels] + group * shape.depth, shape.depth);
-        zeros.FinishGroup(group, of_row, job.sums + pixel * out[3] + group * shape.outputs,
+        zeros.FinishGroup(group, zeros.shifted() ? SumWindow(context, memory, place, group) : 0,
+                          job.sums + pixel * out[3] + group * shape.outputs,
                           [](int64_t, const auto& sums, auto& results) { memcpy(results, sums, sizeof results); });
       }
     }

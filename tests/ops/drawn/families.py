@@ -49,6 +49,7 @@ _SINGLE = (
         "rnn",
         "softmax_rows",
         *(f"{name}_integer{sign}" for name in ("conv", "fully_connected") for sign in ("", "_signed")),
+        "conv_integer_depthwise",
     ),
     *("dwconv2d_wide", "dwconv2d_7x7", "dwconv2d_3x3_mixed", "dwconv2d_5x5_mixed"),
 )
@@ -91,6 +92,7 @@ def families() -> Mapping[str, st.SearchStrategy[OpCase]]:
         "fully_connected_integer_signed": integers.fully_connected_integer(np.int8),
         "conv_integer": integers.conv_integer(np.uint8),
         "conv_integer_signed": integers.conv_integer(np.int8),
+        "conv_integer_depthwise": integers.conv_integer_depthwise(),
         "gru": sequences.gru(),
         "lstm": sequences.lstm(),
         "rnn": sequences.rnn(),

@@ -49,3 +49,16 @@ def conv_integer(draw: st.DrawFn, dtype: type) -> OpCase:
     inputs = (whole_range(rng, image, dtype), whole_range(rng, filters, np.int8), whole_range(rng, (), dtype), of_w)
     op = ConvInteger(groups=groups, **windows_of(axes))
     return OpCase(op, inputs, label(image, "by", filters), draw(st.sampled_from(((1,), (1, 3)))))
+
+
+@st.composite
+def conv_integer_depthwise(draw: st.DrawFn) -> OpCase:
+    axes = [draw(along_axis(st.sampled_from((1, 2, 3, 3, 5, 5, 7)))) for _ in range(2)]
+    channels, rng = draw(CHANNELS), draw(generators())
+    image = (draw(BATCHES), axes[0]["size"], axes[1]["size"], channels)
+    filters = (channels, axes[0]["kernel"], axes[1]["kernel"], 1)
+    types = draw(st.tuples(*[st.sampled_from((np.int8, np.uint8))] * 2))
+    bytes_ = [whole_range(rng, shape, dtype) for shape, dtype in zip((image, filters), types, strict=True)]
+    zeros = [zero_point(rng, (), types[0]), zero_point(rng, draw(st.sampled_from(((), (channels,)))), types[1])]
+    op = ConvInteger(groups=channels, **windows_of(axes))
+    return OpCase(op, (*bytes_, *zeros), label(image, "by", filters), draw(st.sampled_from(((), (1, 3)))))
