@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path
 
 from buildtool.builders import native_tests
@@ -62,6 +63,12 @@ def build(
     source: Path = ROOT / "native",
 ) -> Path:
     """The folder where targets are built now. `variant`: a word of SANITIZED, or a name for other `options`."""
+    return _built(targets, abi, variant, tuple(options), source)
+
+
+@cache
+def _built(targets: tuple[str, ...], abi: str, variant: str, options: tuple[str, ...], source: Path) -> Path:
+    """Once in each process: to find out that there is nothing to do takes seconds."""
     folder = ROOT / "build" / source.relative_to(ROOT) / (f"{abi}-{variant}" if variant else abi)
     configure: list[str | Path] = ["cmake", "-S", source, "-B", folder, "-G", "Ninja", "-Wno-dev", *options]
     configure.append(f"-DCMAKE_TOOLCHAIN_FILE={ROOT / 'toolchains' / f'{abi}.cmake'}")

@@ -6,15 +6,18 @@ The order inside the ranks follows the neighbours, and so do the places: as near
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TypeAlias
 
 RANK_HEIGHT = 92
 BOX_HEIGHT = 46
 _GAP = 26  # between boxes of one rank
 _POINT_WIDTH = 8  # room for an edge between boxes
 _ORDER_SWEEPS = 8
-_PLACE_SWEEPS = 16
+_PLACE_SWEEPS = 8  # up and down
+_STEADY = 0.01  # what places may still move by, beside each other
 _STRAIGHT = 8.0  # how much more a bend of a long edge counts than a box that stands beside its neighbour
 
 
@@ -101,45 +104,82 @@ def _ordered(spots: Sequence[_Spot]) -> list[list[int]]:
     rows: list[list[int]] = [[] for _ in range(max((spot.rank for spot in spots), default=-1) + 1)]
     for number, spot in enumerate(spots):
         rows[spot.rank].append(number)
-    position = {number: float(index) for row in rows for index, number in enumerate(row)}
+    position = [0.0] * len(spots)
+    for row in rows:
+        for index, number in enumerate(row):
+            position[number] = float(index)
+    wide = [row for row in rows if len(row) > 1]
     for sweep in range(_ORDER_SWEEPS):
         down = sweep % 2 == 0
-        for row in rows if down else reversed(rows):
+        for row in wide if down else reversed(wide):
             row.sort(key=lambda number: _middle(spots[number], position, down, position[number]))
-            position.update((number, float(index)) for index, number in enumerate(row))
+            for index, number in enumerate(row):
+                position[number] = float(index)
     return rows
 
 
-def _middle(spot: _Spot, position: Mapping[int, float], down: bool, otherwise: float) -> float:
+def _middle(spot: _Spot, position: Sequence[float], down: bool, otherwise: float) -> float:
     near = spot.above if down else spot.below
     return sum(position[number] for number in near) / len(near) if near else otherwise
 
 
+#: Neighbours of a spot, how much each pulls at it, and how much all do.
+_Pull: TypeAlias = tuple[list[int], list[float], float]
+
+
 def _place(spots: Sequence[_Spot], rows: Sequence[Sequence[int]]) -> None:
-    """Sweeps down and up; the last sweep goes both ways, so that neither direction wins."""
-    for sweep in range(_PLACE_SWEEPS + 1):
-        ways = (True, False) if sweep == _PLACE_SWEEPS else (sweep % 2 == 0, sweep % 2 == 1)
-        for row in rows if ways[0] else reversed(rows):
-            wanted = [_wanted(spots, spots[number], *ways) for number in row]
-            _settle([spots[number] for number in row], wanted)
+    """Sweeps down, then up and down until that leads to the same places."""
+    places = [0.0] * len(spots)
+    from_above = [_pull(spots, spot, spot.above) for spot in spots]
+    from_below = [_pull(spots, spot, spot.below) for spot in spots]
+    lines = [(row, _offsets([spots[number].width for number in row])) for row in rows]
+    _sweep(places, lines, from_above)
+    for _ in range(_PLACE_SWEEPS):
+        before = places.copy()
+        _sweep(places, lines[::-1], from_below)
+        _sweep(places, lines, from_above)
+        moves = [new - old for new, old in zip(places, before, strict=True)]
+        if max(moves, default=0.0) - min(moves, default=0.0) < _STEADY:  # the drawing moves as a whole, if at all
+            break
+    for spot, place in zip(spots, places, strict=True):
+        spot.x = place
 
 
-def _wanted(spots: Sequence[_Spot], spot: _Spot, from_above: bool, from_below: bool) -> tuple[float, float]:
-    """Where a spot would like to be, and how much."""
-    near = [*(spot.above if from_above else ()), *(spot.below if from_below else ())]
+def _pull(spots: Sequence[_Spot], spot: _Spot, near: list[int]) -> _Pull:
     weights = [1.0 if spot.is_box or spots[number].is_box else _STRAIGHT for number in near]
-    total = sum(weights)
-    if not total:
-        return spot.x, 0.1
-    return sum(weight * spots[number].x for weight, number in zip(weights, near, strict=True)) / total, total
+    return near, weights, sum(weights)
 
 
-def _settle(row: Sequence[_Spot], wanted: Sequence[tuple[float, float]]) -> None:
+def _offsets(widths: Sequence[float]) -> list[float]:
+    """How far the spots of a row are from the first one, where they stand as close as they may."""
+    offsets = [0.0]
+    for left, right in pairwise(widths):
+        offsets.append(offsets[-1] + (left + right) / 2 + _GAP)
+    return offsets
+
+
+def _sweep(places: list[float], lines: Iterable[tuple[Sequence[int], Sequence[float]]], pulls: Sequence[_Pull]) -> None:
+    """Moves row after row to where its neighbours pull it."""
+    for row, offsets in lines:
+        if len(row) == 1:  # most rows
+            places[row[0]] = _wanted(places, row[0], pulls)[0]
+            continue
+        for number, place in zip(row, _settled(offsets, [_wanted(places, one, pulls) for one in row]), strict=True):
+            places[number] = place
+
+
+def _wanted(places: Sequence[float], number: int, pulls: Sequence[_Pull]) -> tuple[float, float]:
+    """Where a spot would like to be, and how much."""
+    near, weights, total = pulls[number]
+    if len(near) == 1:
+        return places[near[0]], total
+    if not near:
+        return places[number], 0.1
+    return sum(weight * places[one] for weight, one in zip(weights, near, strict=True)) / total, total
+
+
+def _settled(offsets: Sequence[float], wanted: Sequence[tuple[float, float]]) -> Iterator[float]:
     """The places nearest to the wanted ones (least squares) that keep order and distances: pools what would overlap."""
-    offsets: list[float] = []
-    for index, spot in enumerate(row):
-        distance = (row[index - 1].width + spot.width) / 2 + _GAP if index else 0.0
-        offsets.append(offsets[-1] + distance if index else 0.0)
     pools: list[tuple[float, float, int]] = []  # place, weight, how many spots
     for (place, weight), offset in zip(wanted, offsets, strict=True):
         pool = (place - offset, weight, 1)
@@ -148,9 +188,8 @@ def _settle(row: Sequence[_Spot], wanted: Sequence[tuple[float, float]]) -> None
             total = before[1] + pool[1]
             pool = ((before[0] * before[1] + pool[0] * pool[1]) / total, total, before[2] + pool[2])
         pools.append(pool)
-    places = [place for place, _, count in pools for _ in range(count)]
-    for spot, place, offset in zip(row, places, offsets, strict=True):
-        spot.x = place + offset
+    pooled = (place for place, _, count in pools for _ in range(count))
+    return (place + offset for place, offset in zip(pooled, offsets, strict=True))
 
 
 def _without_needless(points: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
