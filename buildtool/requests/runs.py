@@ -14,7 +14,13 @@ from buildtool.requests import frames
 from buildtool.requests.model_sources import DTYPES, fetched, imported, model_files, recorded, subgraph
 from buildtool.running.inputs import TensorSpec
 from buildtool.running.metrics import Array
-from buildtool.running.model_under_test import Interpreter, Subject, choose_reference, inputs_for
+from buildtool.running.model_under_test import (
+    Interpreter,
+    Subject,
+    choose_reference,
+    inputs_for,
+    quantises_as_it_runs,
+)
 from buildtool.settings import Options, Progress, RunSettings
 from buildtool.wording import did_you_mean
 
@@ -52,9 +58,9 @@ def subject(
         elsewhere,
     )  # fmt: skip
     channels = {output.name: 1 for output in outputs if output.data_format == "NCHW"}
-    return Subject(
-        model.identifier, data, reference.run(frames.converted(model, data)), reference.name, threshold(model), channels
-    )
+    expected = reference.run(frames.converted(model, data))
+    quantises = quantises_as_it_runs(found.graph)
+    return Subject(model.identifier, data, expected, reference.name, threshold(model), channels, quantises)
 
 
 def specs(

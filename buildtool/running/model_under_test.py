@@ -34,6 +34,16 @@ class Subject:
     reference: str  # who says so
     threshold: float
     channels: Mapping[str, int] = field(default_factory=dict)  # their axis in an output, where it is not the last
+    quantises: bool = False  # see quantises_as_it_runs
+
+
+def quantises_as_it_runs(graph: Graph) -> bool:
+    """Whether numbers are quantised by scales that are computed.
+
+    The last bit of a number then decides which step it takes, and all numbers behind it differ with that: two
+    implementations that are right may give results as far apart as quantising takes them from the real ones.
+    """
+    return any(node.op.name == "quantize_linear" and node.inputs[1].constant is None for node in graph.walk())
 
 
 def inputs_for(

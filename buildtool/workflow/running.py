@@ -10,6 +10,7 @@ from buildtool.builders import elf, package
 from buildtool.devices.choose import devices_for
 from buildtool.devices.in_process import LoadedModel, load_library
 from buildtool.devices.runner import notes_on_cores, notes_on_gpu
+from buildtool.errors import Problem
 from buildtool.reports import build_page
 from buildtool.reports.documents import BuildReport, RunReport, ValidationReport
 from buildtool.requests import deployments, runs
@@ -91,12 +92,24 @@ def validate(
     ran = [(result.variant.gpu, f"{result.variant.device} ({result.variant.abi})") for result in results]
     for note in dict.fromkeys(note for gpu, place in ran for note in notes_on_gpu(gpu, place)):
         progress.note(note)
+    failed = {result.variant.model for result in results if not result.passed}
+    for subject in subjects:
+        if subject.quantises and subject.name in failed:
+            progress.note(_amplified(subject.name))
     report = ValidationReport(
         builds[0].library, builds[0].folder, subjects[0].reference, tuple(result.as_json() for result in results)
     )
     package.write_file(report.file, report.text().encode())
     build_page.refresh(report.folder)
     return report
+
+
+def _amplified(model: str) -> Problem:
+    return Problem(
+        f"the model '{model}' quantises numbers by their own range as it runs",
+        rule="the last bit of a number decides which step it takes, and all numbers behind it differ with that",
+        remedy="to check each node on its own: lathe validate --layers",
+    )
 
 
 def load(
