@@ -15,6 +15,7 @@ import buildtool
 from buildtool import workflow
 from buildtool.errors import Problem
 from buildtool.settings import Silent
+from buildtool.validation import layers
 from buildtool.workflow import inner_tensors
 
 
@@ -38,7 +39,11 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         helper.make_node("Mul", ["x_scale", "w_scale"], ["scale"]),
         helper.make_node("Mul", ["real", "scale"], ["y"]),
     ]
-    constants = {"w": weights, "w_zero": np.zeros((), np.int8), "w_scale": np.full((), 0.01, np.float32)}
+    constants: dict[str, np.ndarray[Any, Any]] = {
+        "w": weights,
+        "w_zero": np.zeros((), np.int8),
+        "w_scale": np.full((), 0.01, np.float32),
+    }
     graph = helper.make_graph(
         nodes,
         "g",
@@ -84,11 +89,11 @@ def test_a_failure_tells_of_the_last_bits(project: Path) -> None:
 
 def test_layers_are_compared_with_the_source_less_strictly(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[float] = []
-    judge = inner_tensors.judge
+    judge = layers.judge
 
-    def watched(layers: Any, threshold: float, *rest: Any) -> Any:
+    def watched(found_layers: Any, threshold: float, *rest: Any) -> Any:
         found.append(threshold)
-        return judge(layers, threshold, *rest)
+        return judge(found_layers, threshold, *rest)
 
     monkeypatch.setattr(inner_tensors, "judge", watched)
     (model,) = workflow.validate_layers(_file(project), options=buildtool.Options(project / "build")).models
