@@ -76,7 +76,7 @@ def _matrix(node: Node) -> _Operands | None:
         weights = weights.reshape(weights.shape[0], weights.shape[3])
     else:
         return None
-    if weights.shape[1] > _MOST_DEPTH:
+    if not weights.size or weights.shape[1] > _MOST_DEPTH:
         return None
     return _Operands(x, x_zero, ((filters, _signed(weights)), (zero, _signed(offset))))
 

@@ -110,6 +110,14 @@ def test_other_convolutions_get_signed_filters(
     assert graph.nodes[0].inputs[1].type.dtype is DType.S8
 
 
+@pytest.mark.parametrize("shape", [(0, 6), (8, 0)])
+def test_an_empty_matrix_stays(shape: tuple[int, int]) -> None:
+    make = Maker()
+    x, x_zero = make.input(5, shape[0], dtype=DType.U8), make.input(dtype=DType.U8)
+    sums = make("matmul_integer", x, _bytes(make, _weights(np.int8, shape)), x_zero, _bytes(make, np.array(3, np.int8)))
+    assert not apply(make.finish(_scaled(make, sums)), FuseIntegerProducts)
+
+
 def test_more_than_kernels_sum_up_stays() -> None:
     make = Maker()
     x, x_zero = make.input(1, 65536, dtype=DType.U8), make.input(dtype=DType.U8)
